@@ -16,7 +16,11 @@ const SECRET_USES: ReadonlyMap<string, SecretUse> = new Map([
   ['kernel/sync/', { purpose: 'opens and seals files, asks for them' }],
   [
     'kernel/keys/wallet-info.ts',
-    { purpose: 'opens wallet keys for a pass, joins them, and reads those of a repo', most: 4 }
+    {
+      purpose:
+        'opens wallet keys for a pass, joins them, reads those of a repo, and looks if there are only public ones',
+      most: 5
+    }
   ],
   ['kernel/account/repos.ts', { purpose: 'data and sync keys of repos', most: 5 }],
   ['kernel/account/backup.ts', { purpose: 'makes the key of a backup of the login key', most: 1 }],

@@ -59,6 +59,21 @@ const making: readonly CommandSpec[] = [
     load: async () => (await import('./wallets/create.ts')).walletsImport
   },
   {
+    name: 'wallets watch',
+    arguments: '<type>',
+    summary: 'add a wallet that only watches, from an extended public key or a descriptor',
+    example: 'wallets watch bitcoin --name Cold --file xpub.txt',
+    flags: [
+      NAME,
+      FIAT,
+      KEY_OPTION,
+      { flags: '--file <file>', summary: 'read the key or descriptor from a file' },
+      { flags: '--value-stdin', summary: 'read it from standard input' }
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./wallets/create.ts')).walletsWatch
+  },
+  {
     name: 'wallets split',
     arguments: WALLET,
     summary: 'use the keys of a wallet on another chain with the same history',

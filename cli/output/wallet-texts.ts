@@ -17,7 +17,7 @@ export const walletJson = (
   listing: WalletListing,
   assets: readonly Asset[]
 ): JsonObject => {
-  const { archived, deleted, hidden, sortIndex } = listing
+  const { archived, deleted, hidden, sortIndex, isWatchOnly } = listing
   const { fiatCurrencyCode, isPaused } = wallet.getSnapshot()
   const engine = wallet.engine.getSnapshot()
   return {
@@ -29,6 +29,7 @@ export const walletJson = (
     deleted,
     hidden,
     paused: isPaused,
+    watchOnly: isWatchOnly,
     sortIndex,
     fiatCode: fiatCurrencyCode,
     sync: syncJson(engine),

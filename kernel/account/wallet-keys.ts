@@ -61,10 +61,11 @@ export class WalletKeyViews {
   /**
    * Returns the private keys as a person writes them down, such as a mnemonic. A secret.
    *
-   * @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, ENGINE_NO_KEY, the objection of a policy, …
+   * @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, WATCH_ONLY, ENGINE_NO_KEY, the objection of a policy, …
    */
   async getDisplayPrivateKey(walletId: WalletId): Promise<string> {
     const info = await this.#privateInfo(walletId)
+    if (info.keys.isWatchOnly === true) throw new WalletError('WATCH_ONLY', {})
     return this.#query(info.type, async tools => textOf(await tools.getDisplayPrivateKey?.(info)))
   }
 

@@ -6,7 +6,7 @@ import type { Secret } from '../base/secret.ts'
 import { secondsOf } from '../base/time.ts'
 import { makeYielder } from '../base/yielder.ts'
 import { legacyWalletInfo } from '../keys/quirks.ts'
-import { hideWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
+import { hideWalletInfo, isWatchOnly, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
 import type { CurrencyFailure, PluginSet } from '../plugins/plugin-set.ts'
 import type { Services } from '../plugins/services.ts'
@@ -25,6 +25,8 @@ export interface WalletListing extends WalletStates {
   readonly type: string
   /** False for account repos and the keys that applications keep: only wallets open. */
   readonly isWallet: boolean
+  /** True for a wallet that holds public keys alone: it shows and receives, and cannot pay. */
+  readonly isWatchOnly: boolean
   /** Every app of the login tree that holds this wallet. */
   readonly appIds: readonly string[]
   /** The one that owns it. */
@@ -222,10 +224,11 @@ export class WalletList implements Readable<WalletLists> {
   #listingsNow(): WalletListing[] {
     const { plugins } = this.#options.services
     return [...this.#infos.values()]
-      .map(({ id, type, appIds }) => ({
+      .map(({ id, type, appIds, keys }) => ({
         walletId: id,
         type,
         isWallet: type.startsWith('wallet:'),
+        isWatchOnly: isWatchOnly({ keys }),
         appIds,
         appId: appIds.at(-1) ?? '',
         currencyInfo: plugins.findByWalletType(type),

@@ -95,6 +95,10 @@ export const hideWalletInfo = (info: WalletInfo, appId: string): SecretWalletInf
   appIds: [appId]
 })
 
+/** Checks if a wallet has public keys alone. */
+export const isWatchOnly = ({ keys }: Pick<SecretWalletInfo, 'keys'>): boolean =>
+  keys.use(all => all.isWatchOnly === true)
+
 /** A wallet info with its keys in the open, as {@link openKeys} gives them. */
 export const openWalletInfo = ({ id, type, keys }: SecretWalletInfo, pass: KeyPass): WalletInfo => ({
   id,

@@ -58,7 +58,7 @@ export interface CheckedRequest {
  *
  * @param tokensOf - the tokens of a currency, by its plugin
  * @throws SAME_CURRENCY for an asset against itself within one wallet; TOKEN_NOT_FOUND, also before the currency has
- *   said which tokens it brings; NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID
+ *   said which tokens it brings; WATCH_ONLY; NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID
  */
 export const readRequest = (
   request: SwapRequest,
@@ -68,6 +68,7 @@ export const readRequest = (
   if (!['from', 'max', 'to'].includes(quoteFor))
     throw new WalletError('OPTION_INVALID', { option: 'quoteFor', rule: 'must be from, to or max' })
   if (fromWallet.id === toWallet.id && fromTokenId === toTokenId) throw new WalletError('SAME_CURRENCY', {})
+  if (fromWallet.isWatchOnly === true) throw new WalletError('WATCH_ONLY', {})
   const amount = quoteFor === 'max' ? ZERO : amountOf(request.nativeAmount)
   const from = assetOf(fromWallet, fromTokenId, tokensOf)
   const to = assetOf(toWallet, toTokenId, tokensOf)
@@ -141,6 +142,8 @@ const assetOf = (
 export interface SwapWallet {
   readonly id: string
   readonly currencyInfo: CurrencyInfo
+  /** True for a wallet without a private key, which nothing can be swapped from. */
+  readonly isWatchOnly?: boolean
   balanceOf(tokenId: TokenId | null): NativeAmount
   getReceiveAddress(options?: { tokenId?: TokenId | null }): Promise<FreshAddress>
   /** Stands for a recipient who is not known yet. */

@@ -43,6 +43,8 @@ interface RepoKeys {
   readonly syncKey?: string
   /** False for keys that were created, true for imported ones; absent where they were given as they are. */
   readonly imported?: boolean
+  /** True for a wallet that only watches: its plugin's fields hold public keys alone. The kernel then signs nothing with it. */
+  readonly isWatchOnly?: boolean
 }
 
 /** The content of a key box: the identity of a wallet or of an account repo, with all its keys. */

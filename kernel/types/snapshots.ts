@@ -171,6 +171,8 @@ export interface WalletSnapshot {
   /** Signed and not confirmed, oldest first; what they spend is reserved. */
   readonly openPayments: readonly OpenPaymentSnapshot[]
   readonly isPaused: boolean
+  /** Present for a wallet that holds public keys alone. */
+  readonly isWatchOnly?: true
 }
 
 /** A signed payment that may still be mined, without its bytes. Amounts are native; `nativeAmount` is what left in all. */

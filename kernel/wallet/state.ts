@@ -1,6 +1,8 @@
 import { type NativeAmount, ZERO } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { isSameJson } from '../base/json.ts'
 import { Observable } from '../base/observable.ts'
+import { isWatchOnly } from '../keys/wallet-info.ts'
 import type { BalanceDetails } from '../types/engine.ts'
 import type { TokenId } from '../types/ids.ts'
 import type { WalletSnapshot } from '../types/snapshots.ts'
@@ -32,7 +34,10 @@ export class WalletState {
     const { walletId, walletInfo, info, report } = options
     this.#options = options
     this.snapshot = new Observable<WalletSnapshot>(
-      { walletId, pluginId: info.pluginId, type: walletInfo.type, ...NEW_WALLET },
+      {
+        ...{ walletId, pluginId: info.pluginId, type: walletInfo.type, ...NEW_WALLET },
+        ...compact({ isWatchOnly: isWatchOnly(walletInfo) || undefined })
+      },
       () => this.#emit(),
       report
     )

@@ -136,6 +136,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return this.#show().getSnapshot
   }
 
+  /** True for a wallet that holds public keys alone: it shows and receives, and cannot pay. */
+  get isWatchOnly(): boolean {
+    return this.getSnapshot().isWatchOnly === true
+  }
+
   get engine(): Readable<EngineSnapshot> {
     this.#shownEngine ??= bindReadable(this.#runtime.engine)
     return this.#shownEngine
@@ -293,7 +298,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /**
    * Drafts a payment; nothing is signed.
    *
-   * @throws the spend errors of the catalogue, such as INSUFFICIENT_FUNDS, DUST_SPEND, ADDRESS_INVALID
+   * @throws the spend errors of the catalogue, such as INSUFFICIENT_FUNDS, DUST_SPEND, ADDRESS_INVALID; WATCH_ONLY
    *
    * @example
    * ```ts

@@ -17,7 +17,7 @@ import { syncCell, walletJson } from '../../output/wallet-texts.ts'
 import { parseSecretObject, readSecretFile, secretAdvice } from '../../secrets/secret-sources.ts'
 import { assetsOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { isJsonObject, readTextFile } from '../../session/input.ts'
+import { isJsonObject, readTextFile, readValue } from '../../session/input.ts'
 import { upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 
@@ -57,6 +57,16 @@ export const walletsImport: CommandRun = async (session, type = '') => {
   return isKnown
     ? { ...result, warnings: [...(result.warnings ?? []), 'the account already had this wallet'] }
     : result
+}
+
+/** Adds a wallet that only watches, from an extended public key or an output descriptor. */
+export const walletsWatch: CommandRun = async (session, type = '') => {
+  const importText = await readValue(session)
+  const result = await make(session, type, { importText, keyOptions: { watch: true } })
+  return {
+    ...result,
+    warnings: [...(result.warnings ?? []), 'this wallet only watches: it shows and receives, and cannot pay']
+  }
 }
 
 const make = async (

@@ -83,11 +83,11 @@ const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const jsonOf = ({ wallet, listing, assets }: ListedWallet): JsonObject => {
   if (wallet !== undefined) return walletJson(wallet, listing, assets)
-  const { walletId, type, archived, deleted, hidden, sortIndex, currencyInfo, failure } = listing
+  const { walletId, type, archived, deleted, hidden, isWatchOnly, sortIndex, currencyInfo, failure } = listing
   const error = currencyInfo === undefined ? 'PLUGIN_FOR_TYPE' : 'SYNC_FAILED'
   return {
     ...{ id: walletId, name: null, type, pluginId: currencyInfo?.pluginId ?? failure?.pluginId ?? null },
-    ...{ archived, deleted, hidden, paused: false, sortIndex },
+    ...{ archived, deleted, hidden, paused: false, watchOnly: isWatchOnly, sortIndex },
     engine:
       failure === undefined
         ? { state: 'created', error }
@@ -97,11 +97,12 @@ const jsonOf = ({ wallet, listing, assets }: ListedWallet): JsonObject => {
 }
 
 const rowOf = ({ wallet, listing, assets }: ListedWallet): readonly CellLike[] => {
-  const { archived, deleted, hidden, type, walletId } = listing
+  const { archived, deleted, hidden, isWatchOnly, type, walletId } = listing
   const flags = [
     ...(archived ? ['archived'] : []),
     ...(deleted ? ['deleted'] : []),
-    ...(hidden ? ['hidden'] : [])
+    ...(hidden ? ['hidden'] : []),
+    ...(isWatchOnly ? ['watch-only'] : [])
   ]
   const [coin, ...tokens] = assets
   const held = tokens.filter(({ tokenId }) => wallet?.balanceOf(tokenId) !== '0').length

@@ -102,9 +102,12 @@ const statusJson = (wallet: CurrencyWallet): JsonObject => {
 }
 
 const flagsOf = (listing: WalletListing, wallet: CurrencyWallet): string => {
-  const { archived, deleted, hidden } = listing
+  const { archived, deleted, hidden, isWatchOnly } = listing
   const isPaused = wallet.getSnapshot().isPaused && !archived && !deleted
-  const flags = { archived, deleted, hidden, 'paused on this device': isPaused }
+  const flags = {
+    ...{ archived, deleted, hidden },
+    ...{ 'paused on this device': isPaused, 'watch-only: it cannot pay': isWatchOnly }
+  }
   return Object.entries(flags)
     .filter(([, isSet]) => isSet)
     .map(([name]) => name)

@@ -187,7 +187,8 @@ export const rowFields: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     balances: 'table',
     balanceDetails: maybe({ values: balanceParts }),
     openPayments: { each: openPaymentFields },
-    isPaused: 'flag'
+    isPaused: 'flag',
+    isWatchOnly: maybe('flag')
   },
   engines: {
     walletId: 'text',

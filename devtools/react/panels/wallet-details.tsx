@@ -107,12 +107,17 @@ const EngineDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
 /** Out of sight while nothing can be done, and not gone: what was typed is there again when a hold or a loss is over. */
 const WalletActions = ({ row: { walletId, pluginId } }: { readonly row: EngineRow }): ReactElement => {
   const canRun = useCanRunActions()
+  const isWatchOnly = useView().wallets.get(walletId)?.isWatchOnly === true
   return (
     <>
       <div className="wallet-acts" hidden={!canRun}>
         <Receive walletId={walletId} />
         <Fund walletId={walletId} />
-        <SendForm walletId={walletId} />
+        {isWatchOnly ? (
+          <p className="soft">Watch-only: this wallet shows and receives, and cannot pay.</p>
+        ) : (
+          <SendForm walletId={walletId} />
+        )}
         <Messages walletId={walletId} pluginId={pluginId} />
       </div>
       <SentTransaction of={walletId} words="Sent as" />

@@ -78,6 +78,8 @@ export interface SpendErrorDetails {
   /** A network fee above a tenth of what is paid and above ten times the usual one, which the user has not allowed. */
   FEE_UNUSUAL: { networkFee: string; usualNetworkFee: string; currencyCode: string }
   SPEND_WITH_KEYS: NoDetails
+  /** The wallet holds public keys alone. */
+  WATCH_ONLY: NoDetails
 }
 
 const permissionHint = ({ pluginId, reason }: SpendErrorDetails['SWAP_PERMISSION']): string => {
@@ -285,5 +287,15 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     hint: () =>
       'Nothing was signed. Wait, choose the fee yourself, or allow this much with --max-fee (maxNetworkFee).'
   },
-  SPEND_WITH_KEYS: { name: 'Error', exitCode: 2, message: () => 'Only sweepPrivateKeys accepts private keys' }
+  SPEND_WITH_KEYS: {
+    name: 'Error',
+    exitCode: 2,
+    message: () => 'Only sweepPrivateKeys accepts private keys'
+  },
+  WATCH_ONLY: {
+    name: 'Error',
+    exitCode: 36,
+    message: () => 'This wallet only watches: it has no private key',
+    hint: () => 'Pay with the program or device that holds its key, or import that key here.'
+  }
 }

@@ -5,7 +5,7 @@ import type { Scheduler } from '../../base/scheduler.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Clock } from '../../io/io.ts'
 import { type AccountRules, type KeyPass, type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
-import { openKeys } from '../../keys/wallet-info.ts'
+import { isWatchOnly, openKeys } from '../../keys/wallet-info.ts'
 import type { ConnectionLoss, CurrencyEngine, KeysArgument } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
 import type { EngineSnapshot } from '../../types/snapshots.ts'
@@ -153,8 +153,14 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     if (!this.#isClosed) this.#host.synced()
   }
 
-  /** Private keys for a signature or another call, once every policy has agreed. @throws LOGGED_OUT, what a policy objects */
+  /** Checks that the wallet has keys that can sign. @throws WATCH_ONLY */
+  requireKeys(): void {
+    if (isWatchOnly(this.#options)) throw new WalletError('WATCH_ONLY', {})
+  }
+
+  /** Private keys for a signature or another call, once every policy has agreed. @throws LOGGED_OUT, WATCH_ONLY, what a policy objects */
   async privateKeys(question: KeyRequest): Promise<WalletKeys> {
+    this.requireKeys()
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
     return this.#openKeys(await this.#pass(question))
   }

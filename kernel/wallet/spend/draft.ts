@@ -30,6 +30,7 @@ import type { SpenderOptions } from './spender.ts'
  * @see protocol §6.3
  */
 export const makeSpend = async (context: SpenderOptions, request: SpendInfo): Promise<Transaction> => {
+  context.engine.requireKeys()
   const spend = cleanSpend(request, context.info)
   checkMetadata(spend.metadata ?? {})
   requireFeeLimit(spend.maxNetworkFee)

@@ -8,7 +8,15 @@ import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { type Io, type JsonObject, WalletError, type WalletKeys } from '../../../../kernel/plugin-api.ts'
 import type { CoinRow, KeyFormat, NetworkRow } from '../params/coin.ts'
-import { accountPathOf, formatOption, isExtendedKey, normalWords, ownPurposeOf } from './keys.ts'
+import { type DescribedAccount, isDescriptor, readDescriptor } from './descriptor.ts'
+import {
+  accountPathOf,
+  formatOption,
+  isExtendedKey,
+  normalWords,
+  ownPurposeOf,
+  withVersions
+} from './keys.ts'
 
 /** A key that a person brings, and what the person says about it. */
 interface ImportRequest {
@@ -19,7 +27,8 @@ interface ImportRequest {
 }
 
 /**
- * Takes a person's own key: BIP-39 words, an Electrum seed, an extended private key, or, for old wallets, a base64 seed.
+ * Takes a person's own key: BIP-39 words, an Electrum seed, an extended private key or a descriptor with one, or, for old wallets, a
+ * base64 seed. With the option `watch` (true), an extended public key or a descriptor with one, of a wallet that only watches.
  *
  * Options, all of them optional: `format`; `coinType`; `form`, which says what a text is that could be two things (`bip39` or
  * `electrum`; an Electrum seed always needs it, since one of 243 mistyped texts looks like one); `passphrase`, which belongs to
@@ -36,9 +45,11 @@ export const importWalletKeys = (
   { io, options }: { readonly io: Io; readonly options: JsonObject }
 ): WalletKeys => {
   const request = { coin, network, io, options }
-  const { form, passphrase = '' } = checkOptions(options)
+  const { form, passphrase = '', watch } = checkOptions(options)
   if (text.length > MAX_TEXT || passphrase.length > MAX_TEXT) throw refused(NO_KEY)
   const trimmed = text.trim()
+  if (isDescriptor(trimmed)) return keysOfDescriptor(request, readDescriptor(trimmed))
+  if (watch && !isExtendedKey(trimmed)) throw refused(NOTHING_TO_WATCH)
   if (isExtendedKey(trimmed)) {
     if (passphrase !== '') throw refused('a passphrase belongs to words, and not to an extended key')
     return keysOfExtended(request, trimmed)
@@ -65,14 +76,19 @@ export const importWalletKeys = (
 /** @throws KEY_INTEGRITY for an option that there is not: it would be passed over, and another wallet be made */
 const checkOptions = (
   options: JsonObject
-): { readonly form: 'bip39' | 'electrum' | undefined; readonly passphrase: string | undefined } => {
-  const { format: _, coinType: __, form, passphrase, ...others } = options
+): {
+  readonly form: 'bip39' | 'electrum' | undefined
+  readonly passphrase: string | undefined
+  readonly watch: boolean
+} => {
+  const { format: _, coinType: __, form, passphrase, watch = false, ...others } = options
   if (Object.keys(others).length > 0)
-    throw refused('only the options format, coinType, form and passphrase are known')
+    throw refused('only the options format, coinType, form, passphrase and watch are known')
+  if (typeof watch !== 'boolean') throw refused('watch must be true or false')
   if (form !== undefined && form !== 'bip39' && form !== 'electrum')
     throw refused('form must be bip39 or electrum')
   if (passphrase !== undefined && typeof passphrase !== 'string') throw refused('the passphrase must be text')
-  return { form, passphrase }
+  return { form, passphrase, watch }
 }
 
 const MAX_TEXT = 2000
@@ -123,13 +139,41 @@ const keysOfAccount = (request: ImportRequest, account: HDKey, format: KeyFormat
   return keysOf(request, text, format)
 }
 
+/** The keys of an account that a descriptor names; it says which key is the account's, so that each depth is good. */
+const keysOfDescriptor = (request: ImportRequest, { format: own, key }: DescribedAccount): WalletKeys => {
+  const format = formatOption(request.coin, { format: own, ...request.options })
+  if (format !== own) throw refused(`the descriptor is one of ${own}, not of ${format}`)
+  const version = versionOf(key)
+  const described = { ...request, options: { ...request.options, format } }
+  formatOfVersion(described, version)
+  const node = nodeOf(key, versionsOf(described, version))
+  return request.options.watch === true
+    ? keysOfWatched(described, node, format)
+    : keysOfAccount(described, node, format)
+}
+
+/** The keys of a wallet that only watches. Under a name that no client takes for a secret, since one would pay to what it derives. */
+const keysOfWatched = (request: ImportRequest, account: HDKey, format: KeyFormat): WalletKeys => {
+  const purpose = ownPurposeOf(format)
+  const { [request.coin.keyName]: _, ...rest } = keysOf(request, '', format)
+  return {
+    ...rest,
+    xpubs: { [purpose]: withVersions(account, request.network, purpose).publicExtendedKey },
+    isWatchOnly: true
+  }
+}
+
 /** An extended key is the account, or the master key that the account is derived from. */
 const keysOfExtended = (request: ImportRequest, text: string): WalletKeys => {
-  const { network, options } = request
+  const { options } = request
   const version = versionOf(text)
   const format = formatOfVersion(request, version)
   const isElectrum = options.form === 'electrum'
-  const node = nodeOf(text, { public: network.xkeys.bip44.public, private: version })
+  const node = nodeOf(text, versionsOf(request, version))
+  if (options.watch === true) {
+    checkDepth(node.depth, isElectrum ? [0, 1] : format === 'bip32' ? [1] : [3])
+    return keysOfWatched(request, node, format)
+  }
   if (node.depth === 0) {
     // Electrum shows the master key of its first seeds as that of the account.
     if (options.form === undefined && (format === 'bip44' || format === 'bip32'))
@@ -140,15 +184,28 @@ const keysOfExtended = (request: ImportRequest, text: string): WalletKeys => {
   }
   const { depth } = node
   node.wipePrivateData()
-  const usual = format === 'bip32' || isElectrum ? 1 : 3
-  if (depth !== usual)
-    throw refused(
-      `the extended key is of depth ${depth}, and that of an account is of ${usual}${isElectrum ? '' : ', or 1 with the option form (electrum)'}`
-    )
+  checkDepth(depth, format === 'bip32' || isElectrum ? [1] : [3])
   return keysOf(request, text, format)
 }
 
-const nodeOf = (text: string, versions: { readonly public: number; readonly private: number }): HDKey => {
+/** @throws KEY_INTEGRITY for a key of another depth than that of an account */
+const checkDepth = (depth: number, usual: readonly number[]): void => {
+  if (usual.includes(depth)) return
+  const others = usual.includes(3) ? ', or 1 with the option form (electrum)' : ''
+  throw refused(
+    `the extended key is of depth ${depth}, and that of an account is of ${usual.join(' or ')}${others}`
+  )
+}
+
+/** The version bytes by which a key is read: its own, on the side where it is wanted. */
+const versionsOf = ({ network, options }: ImportRequest, version: number): BIP32Versions =>
+  options.watch === true
+    ? { public: version, private: network.xkeys.bip44.private }
+    : { public: network.xkeys.bip44.public, private: version }
+
+type BIP32Versions = { readonly public: number; readonly private: number }
+
+const nodeOf = (text: string, versions: BIP32Versions): HDKey => {
   try {
     return HDKey.fromExtendedKey(text, versions)
   } catch {
@@ -170,13 +227,14 @@ const versionOf = (text: string): number => {
 
 const base58check = createBase58check(sha256)
 
-/** The format that version bytes and options agree on. @throws KEY_INTEGRITY for a key that is not this network's, or not private */
+/** The format that version bytes and options agree on. @throws KEY_INTEGRITY for a key that is not this network's, or of the other side: private, or public to watch */
 const formatOfVersion = (request: ImportRequest, version: number): KeyFormat => {
   const { coin, network, options } = request
   const { xkeys, xkeysReadAlso = xkeys.bip44 } = network
-  const isLegacy = [xkeys.bip44.private, xkeysReadAlso.private].includes(version)
+  const side = sideOf(request)
+  const isLegacy = [xkeys.bip44[side], xkeysReadAlso[side]].includes(version)
   if (!isLegacy) {
-    const own = coin.formats.find(format => xkeys[format].private === version)
+    const own = coin.formats.find(format => xkeys[format][side] === version)
     if (own === undefined) throw refused(ruleOfVersion(request, version))
     if (formatOption(coin, { format: own, ...options }) !== own)
       throw refused(`the extended key is one of ${own}, not of ${String(options.format)}`)
@@ -192,15 +250,24 @@ const formatOfVersion = (request: ImportRequest, version: number): KeyFormat => 
   return formatOption(coin, options)
 }
 
-const ruleOfVersion = ({ coin, network }: ImportRequest, version: number): string => {
+type KeySide = 'private' | 'public'
+
+const sideOf = ({ options }: ImportRequest): KeySide => (options.watch === true ? 'public' : 'private')
+
+const ruleOfVersion = (request: ImportRequest, version: number): string => {
+  const { coin, network } = request
   if (MULTISIG_VERSIONS.has(version))
     return 'the extended key is one of a wallet that several people sign for'
-  const hasVersion = ({ xkeys, xkeysReadAlso }: NetworkRow, side: 'private' | 'public'): boolean =>
+  const hasVersion = ({ xkeys, xkeysReadAlso }: NetworkRow, side: KeySide): boolean =>
     [...Object.values(xkeys), ...(xkeysReadAlso === undefined ? [] : [xkeysReadAlso])].some(
       each => each[side] === version
     )
-  if (hasVersion(network, 'public')) return 'the extended key is a public one, which can spend nothing'
-  if (hasVersion(network, 'private'))
+  const side = sideOf(request)
+  if (side === 'private' && hasVersion(network, 'public'))
+    return 'the extended key is a public one, which can spend nothing: with it a wallet can only watch'
+  if (side === 'public' && hasVersion(network, 'private'))
+    return 'the extended key is a private one, which can spend: import it, and keep it from where it can be read'
+  if (hasVersion(network, side))
     return `the extended key is of a kind of address that ${coin.displayName} does not have`
   const other = [...coin.networks, ...coin.foreignNetworks].find(
     each => hasVersion(each, 'private') || hasVersion(each, 'public')
@@ -304,5 +371,7 @@ const ruleOf = (text: string, canBeElectrum: boolean): string => {
     ? 'the words are known, but their checksum is wrong: one is mistyped or in another place'
     : `there are ${words.length} words, and BIP-39 has 12, 15, 18, 21 or 24`
 }
+
+const NOTHING_TO_WATCH = 'to watch, it takes an extended public key or an output descriptor'
 
 const NO_KEY = 'the text is no valid BIP-39 phrase, Electrum seed or extended private key'

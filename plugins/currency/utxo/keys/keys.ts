@@ -35,6 +35,11 @@ export const derivePublicKeys = (
   const text = keys[coin.keyName]
   const format = formatFrom(coin, keys)
   const coinType = coinTypeFrom(network, keys)
+  if (keys.isWatchOnly === true) {
+    const watched = { version: VERSION, format, coinType, network: network.name, xpubs: keys.xpubs ?? null }
+    if (readPublicKeys(network, watched) !== undefined) return watched
+    throw new WalletError('KEY_INTEGRITY', { rule: 'the public keys are damaged or of another network' })
+  }
   const xpubs: Record<string, string> = {}
   if (typeof text === 'string' && isExtendedKey(text)) {
     const purpose = ownPurposeOf(format)
@@ -118,7 +123,8 @@ const accountFromText = (network: NetworkRow, format: KeyFormat, text: string): 
 
 export const ownPurposeOf = (format: KeyFormat): Purpose => Number(format.slice(3)) as Purpose
 
-const withVersions = (account: HDKey, network: NetworkRow, purpose: Purpose): HDKey =>
+/** An account with the version bytes of a purpose, without its private part. */
+export const withVersions = (account: HDKey, network: NetworkRow, purpose: Purpose): HDKey =>
   new HDKey({
     versions: network.xkeys[formatOf[purpose]],
     depth: account.depth,
