@@ -77,7 +77,7 @@ const isStandardOutput = (script: Uint8Array): boolean => {
 /**
  * Checks that every input may spend its coin (architecture decision 27).
  *
- * Runs no scripts: it knows p2pkh, p2sh-p2wpkh, p2wpkh, p2wsh of m-of-n multisig and the key path of p2tr, and
+ * Runs no scripts: it knows p2pk, p2pkh, p2sh-p2wpkh, p2wpkh, p2wsh of m-of-n multisig and the key path of p2tr, and
  * refuses all else as non-standard.
  *
  * @param coins - the coin of each input, in order
@@ -109,6 +109,8 @@ interface Digests {
 const faultOf = (spend: Spend): string | undefined => {
   const { input, coin } = spend
   switch (kindOfScript(coin.script)) {
+    case 'p2pk':
+      return faultOfPubkey(spend)
     case 'p2pkh':
       return faultOfPubkeyHash(spend)
     case 'p2sh':
@@ -122,6 +124,15 @@ const faultOf = (spend: Spend): string | undefined => {
     default:
       return nonMandatory(UNSUPPORTED)
   }
+}
+
+const faultOfPubkey = ({ input, coin, index, digests }: Spend): string | undefined => {
+  if (input.witness.length > 0) return mandatory('Witness provided for non-witness script')
+  const [signature, ...rest] = pushesOf(input.script) ?? []
+  if (signature === undefined || rest.length > 0) return nonMandatory(UNSUPPORTED)
+  if (input.script.length !== signature.length + 1) return nonMandatory('Data push larger than necessary')
+  const pubkey = coin.script.subarray(1, -1)
+  return faultOfVerdict(checkEcdsa(signature, pubkey, type => digests.legacy(index, coin.script, type)))
 }
 
 const faultOfPubkeyHash = ({ input, coin, index, digests }: Spend): string | undefined => {
