@@ -1,5 +1,12 @@
+import { randomBytes } from 'node:crypto'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { createBase58check } from '@scure/base'
+import { p2pkh, p2sh, p2tr, p2wpkh } from '@scure/btc-signer'
+import { pubECDSA } from '@scure/btc-signer/utils.js'
 import test, { type ExecutionContext } from 'ava'
 import { nativeAmount, type Transaction, type Txid } from '../../../kernel/index.ts'
+import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { type LabWallet, type NodeLab, withNode, wordsOf } from './node-lab.ts'
@@ -8,6 +15,8 @@ import { type LabWallet, type NodeLab, withNode, wordsOf } from './node-lab.ts'
 const { serial } = test
 
 const ONE = 100_000_000n
+const base58check = createBase58check(sha256)
+const regtest = litecoinRow.networks.find(({ name }) => name === 'regtest') ?? litecoinRow.networks[0]
 
 /** Pays from a wallet of ours; gives the payment. */
 const pay = async (
@@ -218,14 +227,61 @@ withNode(
     await lab.mine(1, await owner.address())
     await owner.agree(t, 'mined')
     t.not(owner.balances().immature, '0')
-    await lab.mine(99)
+    await lab.mine(98)
     await owner.agree(t, 'a block too early')
     t.not(owner.balances().immature, '0')
+    // What the next block may spend, the node relays, and its own wallet calls immature for one block more.
     await lab.mine(1)
-    await owner.agree(t, 'mature')
-    t.is(owner.balances().immature, '0')
-    await pay(owner, [[await lab.node.call('getnewaddress'), ONE]])
+    await waitFor(() => owner.balances().immature === '0')
+    t.not((await owner.nodeBalances()).immature, '0')
+    const { txid } = await pay(owner, [[await lab.node.call('getnewaddress'), ONE]])
+    t.true((await lab.node.call('getrawmempool')).includes(txid))
+    await lab.mine(1)
     await owner.agree(t, 'spent')
+    await becomes(t, owner, txid, isConfirmed)
+  }
+)
+
+withNode(
+  serial,
+  'the coins of each script of a key that the node shows are swept, and the node counts what arrives',
+  async (t, lab) => {
+    const { node } = lab
+    const owner = await lab.open(wordsOf(t))
+    const secret = Uint8Array.from(randomBytes(32))
+    const {
+      bech32,
+      p2pkh: pubKeyHash,
+      p2sh: [scriptHash = 0],
+      wif
+    } = regtest
+    const network = { bech32: String(bech32), pubKeyHash, scriptHash, wif }
+    const [short, long] = [pubECDSA(secret), pubECDSA(secret, false).slice()]
+    const paid = [p2pkh(short, network), p2wpkh(short, network), p2sh(p2wpkh(short, network), network)]
+    paid.push(p2tr(short.slice(1), undefined, network) as never)
+    for (const { address } of paid) await lab.pay(String(address), 0.5)
+    await lab.pay(String(p2pkh(long, network).address), 0.25)
+    for (const key of [short, long]) {
+      const { descriptor } = await node.call('getdescriptorinfo', `pk(${bytesToHex(key)})`)
+      await node.call('generatetodescriptor', 1, descriptor)
+    }
+    await lab.mine(100)
+    let arrived = 0n
+    for (const [end, count] of [
+      [[1], 5],
+      [[], 2]
+    ] as const) {
+      const privateKeys = [base58check.encode(Uint8Array.of(wif, ...secret, ...end))]
+      const swept = await owner.wallet.sweepPrivateKeys({ tokenId: null, spendTargets: [], privateKeys })
+      t.is(swept.spentCoins?.length, count)
+      await owner.wallet.saveTx(await owner.wallet.broadcastTx(swept))
+      t.true((await node.call('getrawmempool')).includes(swept.txid))
+      await lab.mine(1)
+      await becomes(t, owner, swept.txid, isConfirmed)
+      arrived += BigInt(swept.nativeAmount)
+    }
+    await owner.agree(t, 'swept')
+    t.is(owner.balances().trusted, String(arrived))
   }
 )
 
