@@ -2,6 +2,7 @@ import { compact } from '../../kernel/index.ts'
 import { type AccountActions, accountActions } from './account.ts'
 import { ActionError } from './action-error.ts'
 import { type ApprovalActions, approvalActions } from './approvals.ts'
+import { type CoinActions, coinActions } from './coins.ts'
 import { type CommandNames, type CommandWords, shellLine } from './command-line.ts'
 import type { ActionDeclaration, DeclarationsOf } from './declaration.ts'
 import { type HistoryActions, historyActions } from './history.ts'
@@ -33,6 +34,7 @@ export interface Actions
     PluginActions,
     HistoryActions,
     PaymentActions,
+    CoinActions,
     ApprovalActions,
     SwapActions,
     RateActions,
@@ -64,6 +66,7 @@ export const declarations: DeclarationsOf<Actions> = {
   ...pluginActions,
   ...historyActions,
   ...paymentActions,
+  ...coinActions,
   ...approvalActions,
   ...swapActions,
   ...rateActions,

@@ -109,7 +109,8 @@ export const send = (request: SpendRequest & Partial<DraftRequest>, names: Comma
   }
 }
 
-const feeFlags = ({
+/** The flags of a fee. */
+export const feeFlags = ({
   fee,
   customFee = {}
 }: Pick<SpendRequest, 'customFee' | 'fee'>): Required<CommandWords>['flags'] => ({

@@ -153,8 +153,10 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
         approval?.onStart()
         const { signal, onProgress } = approval ?? {}
         const maxNetworkFee = most === undefined ? undefined : nativeAmount(most)
-        const pay = (): Promise<Transaction> =>
-          wallet.spend(draft, compact({ maxNetworkFee, approval: second, signal, onProgress }))
+        const pay = async (): Promise<Transaction> =>
+          draft.signedTx === ''
+            ? wallet.spend(draft, compact({ maxNetworkFee, approval: second, signal, onProgress }))
+            : sendSwept(wallet, draft)
         const sent =
           proposalId === undefined ? await pay() : await proposals?.pay(proposalId, { account, wallet }, pay)
         if (sent === undefined) throw COINS_SPENT
@@ -265,6 +267,13 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
   }
 }
 
+/** Sends what is signed with other keys. Once it has left, a failure to record it is mended by the next look at the chain. */
+const sendSwept = async (wallet: CurrencyWallet, swept: Transaction): Promise<Transaction> => {
+  const sent = await wallet.broadcastTx(swept)
+  await wallet.saveTx(sent).catch(() => undefined)
+  return sent
+}
+
 /** A payment that was never sent is a payment more, beside those that pay the same; one that was sent is none. */
 const similarToUnsent = async (
   wallet: CurrencyWallet,
@@ -291,7 +300,8 @@ const replacementOf = (
   replaces: replaced
 })
 
-const feeOf = ({
+/** The fee of a request, as the kernel takes it. */
+export const feeOf = ({
   fee,
   customFee
 }: Pick<SpendRequest, 'customFee' | 'fee'>): Pick<SpendInfo, 'customNetworkFee' | 'networkFeeOption'> =>
@@ -365,10 +375,16 @@ export const reviewSpend = (wallet: CurrencyWallet, draft: Transaction): SpendRe
     nativeAmount: sum(targets.map(target => target.nativeAmount)),
     networkFee: coinFeeOf(draft),
     ...tokenFeesOf(wallet, [draft]),
-    ...compact({ usualNetworkFee: unusual?.usualNetworkFee }),
+    ...compact({ usualNetworkFee: unusual?.usualNetworkFee, sweep: sweepOf(draft) }),
     targets,
     ...costOf(wallet, [draft], draft.tokenId),
     ...chainNotesOf([draft]),
     ...openPaymentsOfReview(wallet, draft)
   }
+}
+
+const sweepOf = ({ isSend, spentCoins = [], otherParams }: Transaction): SpendReview['sweep'] => {
+  if (isSend) return undefined
+  const notSwept = otherParams?.notSwept
+  return { coinCount: spentCoins.length, notSwept: typeof notSwept === 'string' ? notSwept : '0' }
 }

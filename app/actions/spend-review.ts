@@ -87,6 +87,15 @@ export interface ReplaceRequest extends Pick<SpendRequest, 'customFee' | 'fee'> 
   readonly txid: Txid
 }
 
+/** Keys whose coins move into a wallet. */
+export interface SweepRequest extends Pick<SpendRequest, 'customFee' | 'fee' | 'withUnconfirmed'> {
+  readonly walletId: WalletId
+  /** Secret. */
+  readonly privateKeys: readonly string[]
+  /** The most that the network may take; also allows an unusual fee up to this. */
+  readonly maxNetworkFee?: string
+}
+
 /** The swap that quotes are wanted for. `nativeAmount` of `max` is not read. */
 export interface QuotesRequest {
   readonly fromWalletId: WalletId
@@ -196,6 +205,8 @@ export interface SpendReview {
   /** The usual network fee, if this one is so far above it that it needs its own confirmation. */
   readonly usualNetworkFee?: string
   readonly targets: readonly Payee[]
+  /** Of a sweep, which is signed already: the number of coins, and what of the keys it leaves where it is. */
+  readonly sweep?: { readonly coinCount: number; readonly notSwept: string }
   /** What leaves the wallet of the asset that is paid, and what is left of it. */
   readonly total: string
   readonly remaining: string
@@ -259,12 +270,14 @@ const MAX_TARGETS = 100
 /** The id of a draft. */
 export const draftRef: Field<DraftRef> = object<DraftRef>({ draftId: about(id, 'The id of a draft') })
 
-const fee: Field<'low' | 'standard' | 'high'> = about(
+/** The fee level of a payment. */
+export const feeField: Field<'low' | 'standard' | 'high'> = about(
   oneOf('low', 'standard', 'high'),
   'The fee level; standard if left out'
 )
 
-const customFee: Field<Readonly<Record<string, string>>> = about(
+/** A fee of one's own. */
+export const customFeeField: Field<Readonly<Record<string, string>>> = about(
   table(text(100), { max: 20, pattern: '^[A-Za-z0-9_-]{1,50}$' }),
   'The values of a fee of one’s own, such as satPerByte, instead of a level'
 )
@@ -287,8 +300,8 @@ const spendRequestFields: FieldsOf<SpendRequest> = {
   walletId,
   tokenId: optional(tokenId),
   publicAddress: payeeAddress,
-  fee: optional(fee),
-  customFee: optional(customFee),
+  fee: optional(feeField),
+  customFee: optional(customFeeField),
   memos: optional(about(list(memo, 20), 'Public data on the chain')),
   notes: optional(
     about(
@@ -325,8 +338,8 @@ export const draftRequest: Field<DraftRequest> = object<DraftRequest>({
 export const replaceRequest: Field<ReplaceRequest> = object<ReplaceRequest>({
   walletId,
   txid: paymentTxid,
-  fee: optional(fee),
-  customFee: optional(customFee)
+  fee: optional(feeField),
+  customFee: optional(customFeeField)
 })
 
 /** The input of an action that asks for quotes. */
@@ -441,6 +454,12 @@ const review: Field<SpendReview> = object<SpendReview>({
   openCount: optional(count(0, 1_000_000)),
   similar: optional(about(list(id, 10_000), 'Open payments to the same payee of the same amount')),
   replaces: optional(id),
+  sweep: optional(
+    object<Required<SpendReview>['sweep']>({
+      coinCount: count(1, 100_000),
+      notSwept: about(amount, 'Incoming coins, immature ones, and those that cost more than they bring')
+    })
+  ),
   allowances: optional(list(object<Allowance>({ spender: shownAddress, nativeAmount: signedAmount }), 20)),
   isOwnCheckComplete: optional(flag),
   toWalletId: optional(walletId),

@@ -67,6 +67,24 @@ export const transactionCommands: readonly CommandSpec[] = [
     load: async () => (await import('./transactions/send.ts')).send
   },
   {
+    name: 'sweep',
+    arguments: '<wallet>',
+    summary: 'move what keys of single addresses hold into a wallet, after a review',
+    example: 'sweep Savings --private-key-file paper.txt',
+    flags: [
+      { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
+      { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
+      { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
+      {
+        flags: '--unconfirmed',
+        summary: 'also take incoming coins; their sender can take them back'
+      },
+      AGAIN_FLAG
+    ],
+    secrets: [...ANY_LOGIN, 'private-key'],
+    load: async () => (await import('./transactions/coins.ts')).sweep
+  },
+  {
     name: 'tx broadcast',
     arguments: '<wallet> <file>',
     summary: 'send the file of send --sign-only, after a review',

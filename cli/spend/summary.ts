@@ -40,7 +40,7 @@ export const summaryOf = (
 ): SpendSummary => {
   const { currencyInfo: info } = wallet
   const { nativeAmount: paid, networkFee, total, remaining, targets, similar = [], untrusted } = review
-  const { tokenFees = [] } = review
+  const { tokenFees = [], sweep } = review
   const fee = amountIn(networkFee, info)
   const rate = rateOf(draft)
   const open = wallet.getSnapshot().openPayments.filter(({ txid }) => txid !== draft.txid)
@@ -48,11 +48,11 @@ export const summaryOf = (
   return {
     lines: [
       ['asset', `${asset.displayName} (${asset.currencyCode})${chainOf(info)}`],
-      ['from', wallet.name ?? wallet.id],
-      ['amount', amountIn(paid, asset)],
+      [sweep === undefined ? 'from' : 'into', wallet.name ?? wallet.id],
+      [sweep === undefined ? 'amount' : 'arrives', amountIn(paid, asset)],
       ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
       ...tokenFeeLines(tokenFees),
-      ['total', amountIn(total, asset)],
+      ...(sweep === undefined ? [['total', amountIn(total, asset)] as const] : sweepLines(sweep, asset)),
       ['remaining', amountIn(remaining, asset)],
       ...(untrusted?.memos ?? []).map(memoLine),
       ...openLines(wallet, review)
@@ -80,11 +80,21 @@ export const summaryOf = (
       remaining: jsonOf(remaining),
       memos: draft.memos.map(memo => ({ ...memo })),
       replaces: draft.replaces ?? null,
+      sweep: sweep === undefined ? null : { coinCount: sweep.coinCount, notSwept: jsonOf(sweep.notSwept) },
       openPayments: open.map(payment => openPaymentJson(wallet, payment)),
       similarPayments: [...similar]
     }
   }
 }
+
+/** Lines of the review of a sweep: the key keeps what is not swept. */
+const sweepLines = (
+  { coinCount, notSwept }: Required<SpendReview>['sweep'],
+  asset: Asset
+): readonly (readonly [string, string])[] => [
+  ['coins', String(coinCount)],
+  ...(notSwept === '0' ? [] : [['stays', `${amountIn(notSwept, asset)} on the keys`] as const])
+]
 
 /** The rows of network fees in tokens, below that in the coin. */
 export const tokenFeeLines = (fees: readonly TokenFee[] = []): readonly (readonly [string, string])[] =>

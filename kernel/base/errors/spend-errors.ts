@@ -29,6 +29,8 @@ export interface SpendErrorDetails {
     networkFee?: string
   }
   NO_AMOUNT_SPECIFIED: NoDetails
+  /** `found`: what foreign keys hold, in native units: nothing, or less than it costs to move it. */
+  NOTHING_TO_SWEEP: { currencyCode: string; found: string }
   /** `incoming`, `immature`, `reserved`: what the payment could take if it were spendable, in native units of the coin. */
   PENDING_FUNDS: { currencyCode?: string; incoming?: string; immature?: string; reserved?: string }
   SPEND_TO_SELF: NoDetails
@@ -137,6 +139,15 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'NoAmountSpecifiedError',
     exitCode: 30,
     message: () => 'Unable to create zero-amount transaction.'
+  },
+  NOTHING_TO_SWEEP: {
+    name: 'Error',
+    exitCode: 31,
+    message: ({ currencyCode }) => `The keys hold no ${currencyCode} that a sweep can move`,
+    hint: ({ found }) =>
+      found === '0'
+        ? 'The server knows no unspent coin of them. Check the currency and the network.'
+        : `They hold ${found} native units, and to move these costs more than would arrive. Try a lower fee.`
   },
   PENDING_FUNDS: {
     name: 'PendingFundsError',

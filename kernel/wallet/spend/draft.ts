@@ -280,13 +280,15 @@ export const sweepPrivateKeys = async (
     const answer: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys])
     return checkSignedTransaction(pluginId, readEngineTransaction(pluginId, answer))
   })
-  const swept = draftOf(context, spend, signed)
+  const drafted = draftOf(context, spend, signed)
+  const [publicAddress = ''] = signed.ourReceiveAddresses
+  const arriving = {
+    currencyCode: drafted.currencyCode,
+    nativeAmount: abs(drafted.nativeAmount),
+    publicAddress
+  }
+  const swept = { ...drafted, isSend: false, spendTargets: [arriving] }
   // The engine signs at once; what is refused here is never sent.
-  checkNetworkFee(context.info, {
-    ...swept,
-    spendTargets: [
-      { currencyCode: swept.currencyCode, nativeAmount: abs(swept.nativeAmount), publicAddress: '' }
-    ]
-  })
-  return { ...swept, isSend: false }
+  checkNetworkFee(context.info, swept)
+  return frozenTransaction(swept)
 }

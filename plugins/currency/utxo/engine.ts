@@ -199,6 +199,23 @@ class UtxoEngine implements CurrencyEngine {
     return signUtxoMessage(this.#state, message, { privateKeys, ...options })
   }
 
+  async sweepPrivateKeys(spend: SpendInfo, foreignKeys: readonly string[]): Promise<EngineTransaction> {
+    this.#checkAlive()
+    this.#attach()
+    await this.#pool.whenReady(READY_MS)
+    const address = await this.#state.addressAt(this.#state.table.mainBranch(0), undefined)
+    const source = { ...(await this.#spendSource()), pool: this.#pool, address }
+    // Few wallets ever sweep.
+    const { sweepKeys } = await import('./spend/sweep.ts')
+    try {
+      return await sweepKeys(source, spend, foreignKeys)
+    } catch (error) {
+      if (!this.#pool.isFault(error)) throw error
+      this.#pool.blame(error)
+      return this.#asNetworkFailure(error)
+    }
+  }
+
   async checkSignedTx(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void> {
     checkSigned(this.#state, transaction, targets)
   }

@@ -282,6 +282,13 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   [{ name: 'spend.resend', input: { walletId: SAVINGS, txid: 'abcd' } }, 'tx resend Savings abcd'],
   [{ name: 'spend.replace', input: { walletId: SAVINGS, txid: 'abcd' } }, 'tx replace Savings abcd'],
   [
+    {
+      name: 'spend.sweep',
+      input: { walletId: SAVINGS, privateKeys: ['secret'], fee: 'low', maxNetworkFee: '500' }
+    },
+    "sweep Savings --fee low --max-fee '500 native'"
+  ],
+  [
     { name: 'spend.forget', input: { walletId: DAILY, txid: 'abcd', confirm: 'abcd' } },
     'tx forget Daily abcd'
   ],
@@ -585,6 +592,7 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
     { walletId, txid: hexId, fee: fc.constantFrom('low', 'standard', 'high') },
     { requiredKeys: ['walletId', 'txid'] }
   ),
+  'spend.sweep': fc.record({ walletId, privateKeys: fc.constant(['k']), withUnconfirmed: fc.boolean() }),
   'spend.forget': fc.record({ walletId, txid: hexId, confirm: hexId }),
   'swap.ask': quotesRequest,
   'swap.compare': quotesRequest,

@@ -75,6 +75,7 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'spend.resend': { walletId: 'w', txid: 'ab', again: ['cd'] },
   'spend.replace': { walletId: 'w', txid: 'ab', fee: 'high', customFee: { satPerByte: '5' } },
   'spend.forget': { walletId: 'w', txid: 'ab', confirm: 'ab' },
+  'spend.sweep': { walletId: 'w', privateKeys: ['k'], fee: 'low', withUnconfirmed: true, maxNetworkFee: '9' },
   'swap.ask': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max', ...CHOICE },
   'swap.compare': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max', ...CHOICE },
   'swap.close': { roundId: 'r' },
@@ -116,6 +117,7 @@ const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'spend.approve': ['maxNetworkFee', 'again'],
   'swap.approve': ['maxNetworkFee', 'again'],
   'spend.replace': ['fee', 'customFee'],
+  'spend.sweep': ['fee', 'withUnconfirmed', 'maxNetworkFee'],
   'rates.route': ['biases', 'alternatives']
 }
 

@@ -65,6 +65,9 @@ export const parseRawTx = (bytes: Uint8Array): RawTx => {
 /** Bytes as hex, last byte first, as ids are shown. */
 export const hexOfReversed = (bytes: Uint8Array): string => hexOf(Uint8Array.from(bytes).reverse())
 
+/** Electrum's name of an output script: its SHA-256, reversed. */
+export const scriptHashOf = (script: Uint8Array): string => hexOfReversed(sha256(script))
+
 /** Bytes as lower-case hex. */
 export const hexOf = (bytes: Uint8Array): string => {
   let text = ''

@@ -60,6 +60,23 @@ export const statusOf = (crypto: CryptoPort, history: readonly HistoryItem[]): s
   return crypto.toHex(crypto.sha256(Uint8Array.from(text, letter => letter.charCodeAt(0))))
 }
 
+/** An output of a script that a server calls unspent; what it is worth, its transaction says. */
+export interface UnspentItem extends HistoryItem {
+  readonly vout: number
+}
+
+/** The unspent outputs of a script. @throws ElectrumFault */
+export const readUnspent = (reply: Json): readonly UnspentItem[] => {
+  if (!Array.isArray(reply) || reply.length > MAX_HISTORY)
+    throw new ElectrumFault('The server sent a bad list of coins')
+  return (reply as readonly Json[]).map(item => {
+    const { tx_hash: txid, tx_pos: vout, height } = asObject(item)
+    if (!isTxHash(txid) || !isHeight(height) || !isHeight(vout) || vout < 0)
+      throw new ElectrumFault('The server sent a bad list of coins')
+    return { txid, vout, height }
+  })
+}
+
 /** The hex of a transaction; its id is still to be checked. @throws ElectrumFault */
 export const readTxHex = (reply: Json): string => readHex(reply, MAX_TX_HEX, 'transaction')
 

@@ -143,6 +143,8 @@ class EsploraConnection implements ChainConnection {
         return this.#watched.delete(String(first))
       case 'blockchain.scripthash.get_history':
         return this.#historyOf(String(first))
+      case 'blockchain.scripthash.listunspent':
+        return this.#unspentOf(String(first))
       case 'blockchain.transaction.get':
         return this.#text(`/tx/${String(first)}/hex`)
       case 'blockchain.transaction.get_merkle':
@@ -247,6 +249,17 @@ class EsploraConnection implements ChainConnection {
       ...[...mined].map(([txid, height]) => ({ txid, height })).reverse(),
       ...waiting.flatMap(txid => (mined.has(txid) ? [] : [{ txid, height: 0 }]))
     ]
+  }
+
+  async #unspentOf(scripthash: string): Promise<Json> {
+    const coins = await this.#json(`/scripthash/${reversed(this.#io, scripthash)}/utxo`)
+    if (!Array.isArray(coins) || coins.length > MAX_HISTORY)
+      throw new ElectrumFault('The server sent a bad list of coins')
+    return (coins as readonly Json[]).map(coin => {
+      const { txid = null, vout = null, status = null } = asObject(coin)
+      const { confirmed, block_height: height = null } = asObject(status)
+      return { tx_hash: txid, tx_pos: vout, height: confirmed === true ? height : 0 }
+    })
   }
 
   async #page(path: string): Promise<readonly HistoryItem[]> {

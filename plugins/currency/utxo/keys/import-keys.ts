@@ -357,7 +357,7 @@ const isSeedText = (text: string, io: Io): boolean => {
 const ruleOf = (text: string, canBeElectrum: boolean): string => {
   if (/^6P[1-9A-HJ-NP-Za-km-z]{56}$/.test(text)) return 'it is a key under a passphrase of its own (BIP-38)'
   if (/^(?:p2\w+(?:-p2sh)?:)?[1-9A-HJ-NP-Za-km-z]{51,52}$/.test(text))
-    return 'it is the key of a single address, and a wallet has many'
+    return 'it is the key of a single address, and a wallet has many: sweep it into a wallet'
   if (/^(?:[0-9a-f]{32}|[0-9a-f]{64})$/i.test(text))
     return 'it looks like a seed of Electrum before 2014, whose keys this cannot make'
   const words = normalWords(text).split(' ')

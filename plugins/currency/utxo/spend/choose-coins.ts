@@ -70,9 +70,21 @@ const partOf = (
   coin: Coin
 ): Exclude<keyof BalanceDetails, 'grade' | 'paymentsGrade'> => {
   if (reserved.isReserved(ledger, `${coin.txid}:${coin.vout}`)) return 'reserved'
-  const maturity = coin.isCoinbase ? row.coinbaseMaturity : coin.isPegOut ? PEG_OUT_MATURITY : 0
-  if (maturity > 0 && (coin.height <= 0 || height + 1 - coin.height < maturity)) return 'immature'
+  if (isImmature(row, coin, height)) return 'immature'
   return coin.height > 0 || coin.isOwnChange ? 'spendable' : 'incoming'
+}
+
+/**
+ * Returns true of an output of a block's own that is too young to be spent in the next block. Nodes relay what can be mined next; their
+ * own wallets call it immature for one block more.
+ */
+export const isImmature = (
+  { coinbaseMaturity }: Pick<CoinRow, 'coinbaseMaturity'>,
+  coin: Pick<Coin, 'height' | 'isCoinbase' | 'isPegOut'>,
+  tip: number
+): boolean => {
+  const maturity = coin.isCoinbase ? coinbaseMaturity : coin.isPegOut ? PEG_OUT_MATURITY : 0
+  return maturity > 0 && (coin.height <= 0 || tip + 1 - coin.height < maturity)
 }
 
 /**
@@ -107,6 +119,12 @@ const partsOf = (source: CoinSource, coins: Iterable<Coin>): BalanceDetails => {
 // Litecoin Core, consensus.h.
 const PEG_OUT_MATURITY = 6
 
+/** The fee rate that a spend asks for. @throws FEE_INVALID */
+export const rateOf = (
+  { estimates, network }: Pick<SpendSource, 'estimates' | 'network'>,
+  { networkFeeOption: option = 'standard', customNetworkFee: custom }: SpendInfo
+): bigint => feeRateOf({ option, custom, estimates, figures: network.defaultFees })
+
 /** The goal of a selection for one spend. @throws FEE_INVALID */
 export const goalOf = (
   source: SpendSource,
@@ -118,12 +136,7 @@ export const goalOf = (
   const changeType = scriptTypeOf[purpose]
   return {
     ...wanted,
-    rate: feeRateOf({
-      option: spend.networkFeeOption ?? 'standard',
-      custom: spend.customNetworkFee,
-      estimates: source.estimates,
-      figures: network.defaultFees
-    }),
+    rate: rateOf(source, spend),
     longTermRate: network.defaultFees.longTerm,
     changePurpose: purpose,
     changeType,

@@ -128,7 +128,7 @@ export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string =>
 const largestTypeOf = ({ dust }: CoinRow): ScriptType => (dust.p2wsh === undefined ? 'p2pkh' : 'p2wsh')
 
 /** What the same bytes would cost by other sources than the present server. */
-const usualFeeOf = (
+export const usualFeeOf = (
   { network, otherEstimates }: SpendSource,
   { networkFeeOption: option = 'standard' }: SpendInfo,
   { fee, rate }: { readonly fee: bigint; readonly rate: bigint }

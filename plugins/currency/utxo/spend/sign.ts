@@ -76,8 +76,16 @@ export const signUtxoDraft = async (
     for (const { script, value } of outputs) unsigned.addOutput({ script, amount: value })
     const hashes = new SignatureHashes({ lockTime: draft.lockTime, inputs, outputs })
     for (const [at, input] of draft.inputs.entries()) {
-      const hashType = hashTypeOf(wallet.coin)
-      unsigned.updateInput(at, signatureOf(hashes.hashOf(at), { input, keyring, hashType }), true)
+      const key = {
+        privateKey: keyring.privateKeyOf(input),
+        publicKey: keyring.publicKeyOf(input),
+        isTaproot: purposeOf(input) === 86
+      }
+      try {
+        unsigned.updateInput(at, signatureOf(wallet.coin, hashes.hashOf(at), key), true)
+      } finally {
+        key.privateKey.fill(0)
+      }
       await goOn()
     }
   } finally {
@@ -92,6 +100,11 @@ export const signUtxoDraft = async (
 // Either makes the lock time count; the lower one also signals replaceability (BIP-125).
 const REPLACEABLE = 0xfffffffd
 const FINAL = 0xfffffffe
+
+/** The sequence of each input: it signals replaceability where nodes replace. */
+export const sequenceOf = ({ isReplaceable }: Pick<CoinRow, 'isReplaceable'>): number =>
+  isReplaceable ? REPLACEABLE : FINAL
+
 const ABSURD_FEE = 1_000_000n
 
 const refuse = ({ coin }: WalletContext, reason: string): WalletError =>
@@ -154,7 +167,7 @@ const addInput = (
   if (hexOf(programOf(purpose, publicKey)) !== hexOf(record.data)) {
     throw refuse(wallet, 'the keys are not those of this wallet')
   }
-  const sequence = wallet.coin.isReplaceable ? REPLACEABLE : FINAL
+  const sequence = sequenceOf(wallet.coin)
   transaction.addInput({
     txid: input.txid,
     index: input.vout,
@@ -181,28 +194,26 @@ const kindOf: Readonly<Record<Purpose, SignatureKind>> = {
   86: 'taproot'
 }
 
+/** The key that signs for one input. */
+interface InputKey {
+  readonly privateKey: Uint8Array
+  readonly publicKey: Uint8Array
+  readonly isTaproot: boolean
+}
+
 /** The signature of one input, which the library puts into its place. */
-const signatureOf = (
+export const signatureOf = (
+  coin: CoinRow,
   hash: Uint8Array,
-  {
-    input,
-    keyring,
-    hashType
-  }: { readonly input: DraftInput; readonly keyring: Keyring; readonly hashType: number }
+  { privateKey, publicKey, isTaproot }: InputKey
 ): { tapKeySig: Uint8Array } | { partialSig: [Uint8Array, Uint8Array][] } => {
-  const privateKey = keyring.privateKeyOf(input)
-  try {
-    if (purposeOf(input) === 86) {
-      const tweaked = taprootTweakPrivKey(privateKey)
-      const tapKeySig = signSchnorr(hash, tweaked)
-      tweaked.fill(0)
-      return { tapKeySig }
-    }
-    const signature = Uint8Array.of(...signECDSA(hash, privateKey, true), hashType)
-    return { partialSig: [[keyring.publicKeyOf(input), signature]] }
-  } finally {
-    privateKey.fill(0)
+  if (isTaproot) {
+    const tweaked = taprootTweakPrivKey(privateKey)
+    const tapKeySig = signSchnorr(hash, tweaked)
+    tweaked.fill(0)
+    return { tapKeySig }
   }
+  return { partialSig: [[publicKey, Uint8Array.of(...signECDSA(hash, privateKey, true), hashTypeOf(coin))]] }
 }
 
 const SIGHASH_ALL = 1

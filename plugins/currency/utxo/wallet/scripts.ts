@@ -1,8 +1,7 @@
-import { sha256 } from '@noble/hashes/sha2.js'
 import type { HDKey } from '@scure/bip32'
 import type { Clock } from '../../../../kernel/plugin-api.ts'
 import { type Program, programOf, scriptTypeOf, writeScript } from '../chain/address.ts'
-import { hexOf, hexOfReversed } from '../chain/transaction.ts'
+import { hexOf, scriptHashOf } from '../chain/transaction.ts'
 import { branchNodeOf, childKeys, type PublicNode } from '../keys/child-keys.ts'
 import { type AccountKeys, type Branch, branchesOf, mainPurposeOf } from '../keys/keys.ts'
 import type { Purpose } from '../params/coin.ts'
@@ -161,7 +160,7 @@ export class ScriptRecord {
     this.index = index
     // A copy, since the bytes may be a part of a larger buffer.
     this.data = Uint8Array.from(data)
-    this.scripthash = hexOfReversed(sha256(this.script))
+    this.scripthash = scriptHashOf(this.script)
   }
 
   get program(): Program {
