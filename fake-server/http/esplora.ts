@@ -137,6 +137,11 @@ const scriptRoute = (
     })
   if (what === '')
     return { chain_stats: { tx_count: mined.length }, mempool_stats: { tx_count: waiting.length } }
+  if (what === 'utxo')
+    return chain.view.scripts.utxosOf(scriptHash).map(({ txid, index, height, amount }) => ({
+      ...{ txid, vout: index, value: Number(amount) },
+      status: height > 0 ? { confirmed: true, block_height: height } : { confirmed: false }
+    }))
   if (what !== 'txs') return undefined
   if (chained === undefined) return show([...waiting.slice(0, MAX_WAITING), ...mined.slice(0, PAGE)])
   const from = chained === 'chain' ? mined.findIndex(({ txid }) => txid === last) + 1 : 0

@@ -1,9 +1,12 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { createBase58check } from '@scure/base'
 import test, { type ExecutionContext } from 'ava'
 import { answerEsplora, type EsploraReply } from '../../../fake-server/http/esplora.ts'
 import { type FetchOptions, type FetchReply, type Io, nativeAmount } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
+const base58check = createBase58check(sha256)
 const SERVER = 'esplora+http://127.0.0.1:3000/api'
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const ELECTRUM = 'tcp://electrum.test:1'
@@ -86,6 +89,20 @@ test('a wallet by Esplora receives, pays and sees blocks, without a word being p
   )
   t.is(detailsOf(bob).spendable, '200000')
   t.true(world.most() <= 4)
+})
+
+test('a key is swept by Esplora', async t => {
+  const world = makeWorld(t)
+  const alice = await world.openWallet()
+  // Private key 1 of a test network, whose address is that of BIP-173.
+  const key = base58check.encode(Uint8Array.of(239, ...new Uint8Array(31), 1, 1))
+  world.chain.fund(PAYEE, '70000')
+  world.chain.mine()
+  world.chain.fund(PAYEE, '30000')
+  const swept = await alice.engine.sweepPrivateKeys?.({ tokenId: null, spendTargets: [] }, [key])
+  t.is(Number(swept?.nativeAmount) + Number(swept?.networkFee), 70_000)
+  t.is(swept?.otherParams?.notSwept, '30000')
+  t.is(world.chain.broadcast(swept?.signedTx ?? ''), swept?.txid ?? '')
 })
 
 test('a history of several pages is read to its end', async t => {
