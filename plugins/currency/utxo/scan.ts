@@ -2,13 +2,19 @@ import { type Io, makeYielder, type Txid } from '../../../kernel/plugin-api.ts'
 import { parseRawTx, type RawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
-import type { HistoryItem } from './electrum/replies.ts'
-import { fetchHistories, fetchTxs, type TxAnswer, type TxQuestion } from './electrum/requests.ts'
+import { type HistoryItem, statusOf } from './electrum/replies.ts'
+import {
+  fetchHistories,
+  fetchTxs,
+  TooLargeTogether,
+  type TxAnswer,
+  type TxQuestion
+} from './electrum/requests.ts'
 import { gradeOf, isReplaced } from './grades.ts'
 import type { CoinRow } from './params/coin.ts'
 import type { Ledger } from './wallet/ledger.ts'
 import type { SavedState, StoreChanges } from './wallet/saved-state.ts'
-import { isDirty, isUsed, type ScriptRecord, type ScriptTable } from './wallet/scripts.ts'
+import { isDirty, NEVER, type ScriptRecord, type ScriptTable } from './wallet/scripts.ts'
 
 /** What a scan works on. */
 export interface ScanContext {
@@ -35,49 +41,78 @@ export interface ScanStep {
 /**
  * Brings scripts and ledger up to date with the server, once.
  *
- * Subscribes the whole window of all branches at once, asks for a history only where the status differs from the
- * stored one, and widens the window while it finds used scripts. With nothing new this is one round trip. It goes on
+ * Each step sends together all that can be asked with what is known: subscriptions of new scripts with their histories, histories of
+ * scripts whose status differs from the stored one, and transactions, proofs and headers of the histories of the step before. The window
+ * widens as soon as a status says that a script is used, and faster where most are. With nothing new this is one round trip. It goes on
  * when the caller has dealt with a step.
  *
  * @throws ElectrumFault if the server lies, NETWORK if it is lost
  */
 export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void> {
-  let step = 0
-  while (true) {
+  const { pool, table } = context
+  const histories: Histories = new Map()
+  const replaced = new Set<ScriptRecord>()
+  let hasReproved = false
+  let tries = 0
+  let tipBefore = tipHashOf(pool)
+  for (let step = 0; ; step++) {
     const changes: StoreChanges = new Map()
-    await widen(context, changes, step)
-    const fresh = await subscribe(context)
-    const dirty = [...context.table.records()].filter(isDirty)
-    if (dirty.length === 0) {
-      await reprove(context, changes)
-      yield { changes, ratio: 1 }
-      if (fresh === 0 || !needsMore(context)) return
-    }
-    for (let at = 0; at < dirty.length; at += SCRIPTS_AT_ONCE) {
-      await update(context, dirty.slice(at, at + SCRIPTS_AT_ONCE), changes)
-      const left = dirty.length - Math.min(dirty.length, at + SCRIPTS_AT_ONCE)
-      const { size } = context.table
-      yield {
-        changes: new Map(changes),
-        ratio: Math.min(0.99, (size - left) / (size + context.table.branches.length))
+    const tip = tipHashOf(pool)
+    const dirty = [...table.records()].filter(record => isDirty(record) || replaced.has(record))
+    const known = dirty.filter(record => histories.has(record))
+    const unknown = dirty.filter(record => !histories.has(record))
+    try {
+      const ingesting = ingest(context, known, { histories, changes })
+      ingesting.catch(() => undefined)
+      const querying = queryHistories(context, unknown, histories)
+      querying.catch(() => undefined)
+      await widen(context, changes, step)
+      const fresh = [...table.records()].filter(({ generation }) => generation !== pool.generation)
+      await Promise.all([ingesting, querying, watch(context, fresh, histories)])
+      for (const record of known) replaced.delete(record)
+      if (dirty.length + fresh.length === 0) {
+        for (const record of hasReproved ? [] : replacedOf(context)) replaced.add(record)
+        hasReproved = true
+        if (replaced.size === 0) {
+          yield { changes, ratio: 1 }
+          return
+        }
       }
-      changes.clear()
+      tries = 0
+      tipBefore = tip
+    } catch (error) {
+      // What was derived is kept, whatever has failed.
+      yield { changes, ratio: 0 }
+      // An answer may be of a block that another one has replaced meanwhile: it is asked for again as long as that goes on.
+      if (++tries === MAX_TRIES || !pool.isFault(error)) throw error
+      await pool.relink()
+      if (tipHashOf(pool) === tipBefore) throw error
+      histories.clear()
+      continue
     }
-    step++
+    const left = [...table.records()].filter(isDirty).length
+    yield { changes, ratio: Math.min(0.99, (table.size - left) / (table.size + table.branches.length)) }
   }
 }
 
-const SCRIPTS_AT_ONCE = 200
-const TXS_AT_ONCE = 250
+/** Histories that are still to be taken in, with what was known of their scripts when they were asked for. */
+type Histories = Map<
+  ScriptRecord,
+  { readonly status: string | null; readonly pushes: number; readonly items: readonly HistoryItem[] }
+>
+
+const MAX_TRIES = 3
+const TXS_AT_ONCE = 2000
 // A server can make up unconfirmed payments at will; they must not make the wallet derive for ever.
 const MAX_SCRIPTS = 100_000
+/** The most scripts by which a branch grows at once beyond what is wanted. */
+const MAX_GROWTH = 1000
 /** Nor must they fill memory and disk. */
 const MAX_UNCONFIRMED = 2000
 
-const needsMore = ({ table }: ScanContext): boolean =>
-  table.branches.some(scripts => scripts.records.length < Math.min(MAX_SCRIPTS, table.wantedOf(scripts)))
+const tipHashOf = ({ tip }: ElectrumPool): string | undefined => tip?.header.hash
 
-// A window whose newest script is used is likely to go on: it doubles instead of creeping.
+// A window whose newest scripts are used is likely to go on: it doubles or quadruples instead of creeping.
 const widen = async (
   { table, io, saved }: ScanContext,
   changes: StoreChanges,
@@ -85,61 +120,68 @@ const widen = async (
 ): Promise<void> => {
   for (const scripts of table.branches) {
     const before = scripts.records.length
-    const wanted = Math.min(MAX_SCRIPTS, table.wantedOf(scripts))
-    if (wanted <= before) continue
-    const isDense = step > 0 && scripts.records.slice(-3).some(isUsed)
-    await table.extend(
-      scripts,
-      isDense ? Math.min(MAX_SCRIPTS, Math.max(wanted, before * 2)) : wanted,
-      io.clock
-    )
+    const wanted = table.wantedOf(scripts)
+    if (Math.min(MAX_SCRIPTS, wanted) <= before) continue
+    const ahead = step === 0 ? 0 : Math.min(MAX_GROWTH, before * (table.densityOf(scripts) - 1))
+    await table.extend(scripts, Math.min(MAX_SCRIPTS, Math.max(wanted, before + ahead)), io.clock)
     saved.noteScripts(changes, scripts, before)
   }
 }
 
-const subscribe = async ({ pool, table, client }: ScanContext): Promise<number> => {
+/** Subscribes scripts, and asks for the histories of those of which nothing is known, which the status has to confirm. */
+const watch = async (
+  { pool, client, io }: ScanContext,
+  fresh: readonly ScriptRecord[],
+  histories: Histories
+): Promise<void> => {
+  if (fresh.length === 0) return
   const { generation } = pool
-  const fresh = [...table.records()].filter(record => record.generation !== generation)
-  if (fresh.length === 0) return 0
+  const unknown = fresh.filter(record => record.generation === NEVER)
   for (const record of fresh) record.serverStatus = undefined
-  const statuses = await pool.subscribe(
+  const subscribing = pool.subscribe(
     client,
     fresh.map(({ scripthash }) => scripthash)
   )
+  const [statuses, found] = await Promise.all([subscribing, fetchHistories(pool, unknown)])
   fresh.forEach((record, at) => {
     record.generation = generation
     // What was pushed meanwhile is newer than the answer.
     if (record.serverStatus === undefined) record.serverStatus = statuses[at]
   })
-  return fresh.length
-}
-
-/** Asks again as long as the chain of the server changes meanwhile: an answer may be of a block that another one has replaced. */
-const update = async (...given: Parameters<typeof updateOnce>): Promise<void> => {
-  const [{ pool }] = given
-  for (let tries = 1; ; tries++) {
-    const before = pool.tip?.header.hash
-    try {
-      return await updateOnce(...given)
-    } catch (error) {
-      if (tries === MAX_UPDATES || !pool.isFault(error)) throw error
-      await pool.relink()
-      if (pool.tip?.header.hash === before) throw error
-    }
+  const yielder = makeYielder(io.clock)
+  for (const [at, items = []] of found.entries()) {
+    const record = unknown[at] as ScriptRecord
+    const { serverStatus: status = null, pushes } = record
+    // Else the two are of different moments, or it has the order of its server: it is asked for once more.
+    if (status !== null && statusOf(io.crypto, items) === status)
+      histories.set(record, { status, pushes, items })
+    await yielder()
   }
 }
 
-const MAX_UPDATES = 3
+const queryHistories = async (
+  { pool }: ScanContext,
+  records: readonly ScriptRecord[],
+  histories: Histories
+): Promise<void> => {
+  const requested = records.map(({ serverStatus = null, pushes }) => ({ status: serverStatus, pushes }))
+  const found = await fetchHistories(pool, records)
+  records.forEach((record, at) => {
+    const { status = null, pushes = 0 } = requested[at] ?? {}
+    histories.set(record, { status, pushes, items: found[at] ?? [] })
+  })
+}
 
-const updateOnce = async (
+/** Takes histories in, with the transactions, proofs and headers that they need. */
+const ingest = async (
   context: ScanContext,
   records: readonly ScriptRecord[],
-  changes: StoreChanges
+  { histories, changes }: { readonly histories: Histories; readonly changes: StoreChanges }
 ): Promise<void> => {
+  if (records.length === 0) return
   const { pool, ledger, saved } = context
-  const requested = records.map(({ serverStatus, pushes }) => ({ status: serverStatus ?? null, pushes }))
-  const histories = await fetchHistories(pool, records)
-  const heights = mergeHistories(histories)
+  const read = records.map(record => histories.get(record)?.items ?? [])
+  const heights = mergeHistories(read)
   let room = MAX_UNCONFIRMED - ledger.unconfirmedCount()
   const questions = [...heights].flatMap(([txid, height]): TxQuestion[] => {
     const known = ledger.find(txid)
@@ -148,30 +190,43 @@ const updateOnce = async (
     const needsProof = height > 0 && (known?.height !== height || isReplaced(pool, known))
     return [{ txid, height, needsBytes: known === undefined, needsProof }]
   })
-  for (let at = 0; at < questions.length; at += TXS_AT_ONCE) {
-    const answers = await fetchTxs(pool, questions.slice(at, at + TXS_AT_ONCE))
-    await takeIn(context, answers)
-  }
-  await reclaim(context, records, histories)
+  for (let at = 0; at < questions.length; at += TXS_AT_ONCE)
+    await takeAll(context, questions.slice(at, at + TXS_AT_ONCE))
+  await reclaim(context, records, read)
   dropVanished(context, records, heights)
-  records.forEach((record, at) => {
-    const { status = null, pushes = 0 } = requested[at] ?? {}
+  for (const record of records) {
+    const { status = null, pushes = 0 } = histories.get(record) ?? {}
     record.status = status
     record.pushesSeen = pushes
+    histories.delete(record)
     saved.noteStatus(changes, record)
-  })
+  }
   context.onRead(records)
 }
 
-// What came before its block was linked, or whose block has been replaced by one at the same height.
-const reprove = async (context: ScanContext, changes: StoreChanges): Promise<void> => {
-  const { pool, ledger, table } = context
+/** Fetches transactions and takes them in; fewer at once where they are so large that memory would not hold them. */
+const takeAll = async (context: ScanContext, questions: readonly TxQuestion[]): Promise<void> => {
+  let answers: readonly TxAnswer[]
+  try {
+    answers = await fetchTxs(context.pool, questions)
+  } catch (error) {
+    if (!(error instanceof TooLargeTogether) || questions.length <= FEWEST_TXS) throw error
+    const half = questions.length >> 1
+    await takeAll(context, questions.slice(0, half))
+    return takeAll(context, questions.slice(half))
+  }
+  await takeIn(context, answers)
+}
+
+/** So many transactions are never too large together. */
+const FEWEST_TXS = 250
+
+/** Scripts with what came before its block was linked, or whose block has been replaced by one at the same height. */
+const replacedOf = ({ pool, ledger, table }: ScanContext): readonly ScriptRecord[] => {
   const replaced = new Set<string>()
   for (const tx of ledger.all()) if (isReplaced(pool, tx)) replaced.add(tx.txid)
-  if (replaced.size === 0) return
-  const records = [...table.records()].filter(({ txids }) => [...txids].some(txid => replaced.has(txid)))
-  for (let at = 0; at < records.length; at += SCRIPTS_AT_ONCE)
-    await update(context, records.slice(at, at + SCRIPTS_AT_ONCE), changes)
+  if (replaced.size === 0) return []
+  return [...table.records()].filter(({ txids }) => [...txids].some(txid => replaced.has(txid)))
 }
 
 const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): ReadonlyMap<string, number> => {

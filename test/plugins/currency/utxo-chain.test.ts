@@ -129,7 +129,7 @@ test('a reorg takes a payment back to unconfirmed and a lost one is dropped with
 })
 
 test('a block that comes while a history is on its way, and is undone before it is looked at, leaves nothing confirmed', async t => {
-  let stage: 'before' | 'mined' | 'undone' = 'before'
+  let stage: 'opening' | 'before' | 'mined' | 'undone' = 'opening'
   let world: TestWorld | undefined
   const connect: NonNullable<Io['connect']> = async (address, handlers) => {
     const { chain, electrum } = world as TestWorld
@@ -160,6 +160,7 @@ test('a block that comes while a history is on its way, and is undone before it 
   const { chain } = world
   const alice = await world.openWallet()
   const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
+  stage = 'before'
   const txid = chain.fund(publicAddress, '300000')
   await until(
     'unconfirmed again',

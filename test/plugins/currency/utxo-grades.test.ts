@@ -109,10 +109,14 @@ for (const [method, what] of [
     }
     const world = makeTestWorld({ chain, io: { connect } })
     t.teardown(() => world.close())
-    const alice = await world.openWallet({ isStarted: false })
+    // Of scripts that it knows, a wallet asks for histories only after their statuses.
+    const { engine, privateKeys: keys, store } = await world.openWallet()
+    await engine.killEngine()
+    const alice = await world.openWallet({ keys, store, isStarted: false })
     const txid = chain.fund(await fresh(alice), '70000')
     chain.mine(2)
     isArmed = true
+    opened = 0
     await alice.engine.startEngine()
     await until('it is in its new block', () => alice.reported.txs.get(txid)?.blockHeight === 154)
     await alice.engine.syncNetwork({})

@@ -207,7 +207,7 @@ export const fetchTxs = async (
     length += hex.length
     if ((requested[at]?.height ?? 0) <= 0 && hex.length > MAX_RELAYED_HEX)
       throw new ElectrumFault('The server sent an unconfirmed transaction that no node relays')
-    if (length > MAX_HEX) throw new ElectrumFault('The server sent more than so many transactions can be')
+    if (length > MAX_HEX) throw new TooLargeTogether('The server sent more than so many transactions can be')
     return hex
   }
   const [hexes, branches, headers] = await Promise.all([
@@ -240,6 +240,9 @@ export const fetchTxs = async (
     }
   })
 }
+
+/** The transactions of one round are larger than 250 can be. */
+export class TooLargeTogether extends ElectrumFault {}
 
 /** Digits of one round: 250 transactions of the most that nodes relay, 400,000 weight units each, have 200 million. */
 const MAX_HEX = 256_000_000

@@ -80,10 +80,17 @@ export class ScriptTable {
     return this.branches.find(({ branch }) => branch.id === id)
   }
 
-  /** How many scripts of a branch have to be watched: a gap of unused ones after the last used. */
+  /** How many scripts of a branch have to be watched: a gap of unused ones after the last that is used or said to be. */
   wantedOf({ records, minimum }: BranchScripts): number {
-    const lastUsed = records.findLastIndex(isUsed)
+    const lastUsed = records.findLastIndex(isSaidUsed)
     return Math.max(lastUsed + 1 + this.#gapLimit, minimum)
+  }
+
+  /** How many times as long a branch is likely to be: 4 where most of its newest scripts are used, 2 where the last are, else 1. */
+  densityOf({ records }: BranchScripts): 1 | 2 | 4 {
+    const newest = records.slice(-this.#gapLimit)
+    if (newest.filter(isSaidUsed).length * 2 >= newest.length) return 4
+    return newest.slice(-3).some(isSaidUsed) ? 2 : 1
   }
 
   /** The first script that nobody has used, or undefined before enough are derived. */
@@ -98,7 +105,7 @@ export class ScriptTable {
       const keys = childKeys(scripts.node, from, Math.min(BATCH, count - from))
       for (const key of keys) {
         if (key === undefined) throw new TypeError('A child key is invalid')
-        this.add(scripts, programOf(scripts.branch.purpose, key))
+        this.add(scripts, programOf(scripts.branch.purpose, key)).generation = NEVER
       }
       await clock.turn()
     }
@@ -149,7 +156,7 @@ export class ScriptRecord {
   pushes = 0
   /** How often it had when the history in the ledger was asked for. */
   pushesSeen = 0
-  /** The connection under which it is subscribed. */
+  /** The connection under which it is subscribed; {@link NEVER} if it has been derived since, and nothing is known of it. */
   generation = 0
   /** The user gave it away as used. */
   isMarked = false
@@ -183,6 +190,12 @@ export class ScriptRecord {
 }
 
 const NONE: ReadonlySet<string> = new Set()
+
+/** The number of no connection: under none, of no session, a script was subscribed. */
+export const NEVER = -1
+
+/** True if it is used, or if the server says so, whose history is still to come. */
+const isSaidUsed = (record: ScriptRecord): boolean => isUsed(record) || (record.serverStatus ?? null) !== null
 
 /**
  * True if its history has to be asked for. A push counts also if its status is the known one: a history that was asked
