@@ -33,8 +33,15 @@ const tokenOf = (currencyCode: string, contractAddress: string): Token => ({
   networkLocation: { contractAddress }
 })
 
+/** Bitcoin's family without Bitcoin itself, which has a chain here: what both cores do with its wallet types needs none. */
+const FAMILY: readonly LabCoin[] = [
+  ...['bitcointestnet', 'bitcoincash', 'bitcoincashtestnet', 'litecoin', 'dogecoin', 'dash'],
+  ...['feathercoin', 'qtum', 'ufo', 'zcoin']
+].map(pluginId => ({ info: infoOf(pluginId, pluginId.toUpperCase()), tokens: {}, splitsInto: [] }))
+
 /** The currencies of the lab. */
 export const LAB_COINS: readonly LabCoin[] = [
+  ...FAMILY,
   {
     info: infoOf('labcoin', 'LAB'),
     tokens: { aa11: tokenOf('AAA', '0xAA11'), dd44: tokenOf('DDD', '0xDD44') },

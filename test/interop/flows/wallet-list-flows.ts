@@ -1,3 +1,4 @@
+import type { ChainTransaction } from '../chain-transaction.ts'
 import { seesTheSame } from '../differences.ts'
 import type { Flow } from '../flow.ts'
 import { makeKnownAccount } from '../known-account.ts'
@@ -85,6 +86,50 @@ export const walletListFlows: readonly Flow[] = [
     }
   },
   {
+    row: 'wallets of every coin and old type',
+    title:
+      'USER finds the wallets that MAKER has of every coin of the family and every old type, with keys, names and notes',
+    async run(t, pair) {
+      t.timeout(300_000)
+      const account = makeKnownAccount(pair)
+      const maker = await account.logIn(pair.openMaker)
+      const opened: { readonly id: string; readonly transaction: ChainTransaction }[] = []
+      for (const [type, keyName] of FAMILY_TYPES) {
+        const id = await maker.createKeys(type, { [keyName]: `the key of ${type}`, odd: [1, 'ü'] })
+        await maker.changeWallet(id, { name: `Mein ${type} 🪙`, fiatCurrencyCode: 'iso:CHF' })
+        const transaction = {
+          ...{
+            txid: `paid to ${type}`,
+            date: 1_700_000_000,
+            nativeAmount: '9007199254740993',
+            networkFee: '0'
+          }
+        }
+        await maker.showTransactions(id, [transaction])
+        await maker.writeNote(id, transaction.txid, { name: 'Alice', notes: `für ${type}` })
+        opened.push({ id, transaction })
+      }
+      await maker.sync()
+      const user = await account.logIn(pair.openUser)
+      for (const { id, transaction } of opened) await user.showTransactions(id, [transaction])
+      await seesTheSame(t, maker, user)
+      const { wallets } = await user.picture()
+      for (const [at, [type, keyName]] of FAMILY_TYPES.entries()) {
+        const wallet = wallets[opened[at]?.id ?? '']
+        t.is(wallet?.type, type.replace(/-bip\d\d/, ''), type)
+        t.like(wallet?.keys, { [keyName]: `the key of ${type}`, odd: [1, 'ü'] }, type)
+        t.is(wallet?.open?.name, `Mein ${type} 🪙`)
+        const { id = '', transaction } = opened[at] ?? {}
+        t.like(await user.noteOf(id, transaction?.txid ?? ''), { name: 'Alice', notes: `für ${type}` }, type)
+      }
+      for (const { id, transaction } of opened) await user.writeNote(id, transaction.txid, { notes: 'seen' })
+      await user.sync()
+      await account.logInAgain(maker)
+      for (const { id, transaction } of opened) await maker.showTransactions(id, [transaction])
+      await seesTheSame(t, user, maker)
+    }
+  },
+  {
     row: 'split and imported wallets',
     title: 'USER finds the wallets that MAKER split and imported, with the same ids and keys in every form',
     async run(t, pair) {
@@ -129,6 +174,22 @@ export const walletListFlows: readonly Flow[] = [
     }
   }
 ]
+
+/** The wallet types of Bitcoin's family, the old ones too, each with the name of its key. Those of Bitcoin itself have words. */
+const FAMILY_TYPES: readonly (readonly [type: string, keyName: string])[] = [
+  ...['bitcointestnet', 'bitcoincash', 'bitcoincashtestnet', 'litecoin', 'dogecoin', 'dash'],
+  ...['feathercoin', 'qtum', 'ufo', 'zcoin'],
+  ...['bitcoincash-bip32', 'bitcoincash-bip44', 'dash-bip44', 'dogecoin-bip44', 'feathercoin-bip44'],
+  ...[
+    'feathercoin-bip49',
+    'litecoin-bip44',
+    'litecoin-bip49',
+    'qtum-bip44',
+    'ufo-bip49',
+    'ufo-bip84',
+    'zcoin-bip44'
+  ]
+].map(name => [`wallet:${name}`, `${name.replace(/-bip\d\d/, '')}Key`] as const)
 
 /** Of the seed in the stories: the beginning of its SHA-256. */
 const PUBLIC_KEY = '7899fb893f7fd3c9126a'
