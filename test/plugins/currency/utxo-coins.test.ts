@@ -350,8 +350,6 @@ test('the first block of each form of header has the hash by which its network i
   const stake = `${stateRoot}${utxoRoot}${'00'.repeat(32)}ffffffff00`
   const cases: readonly (readonly [row: CoinRow, header: Buffer])[] = [
     [dogecoinRow, genesisOf(1, doge, [1386325540, 0x1e0ffff0, 99943])],
-    // Work of another chain behind the header is no part of the name.
-    [dogecoinRow, genesisOf(1, doge, [1386325540, 0x1e0ffff0, 99943], 'ab'.repeat(500))],
     [dashRow, genesisOf(1, dash, [1390095618, 0x1e0ffff0, 28917698])],
     [qtumRow, genesisOf(1, qtum, [1504695029, 0x1f00ffff, 8026361], stake)],
     [zcoinRow, genesisOf(2, firo, [1414776286, 0x1e0ffff0, 142392])]
@@ -360,7 +358,7 @@ test('the first block of each form of header has the hash by which its network i
     const [network] = networks
     t.is(parseHeader(header, network).hash, network.genesisDigest ?? network.genesis, pluginId)
   }
-  for (const [{ networks, pluginId }, header] of cases.slice(2))
+  for (const [{ networks, pluginId }, header] of cases.slice(1))
     for (const bytes of [header.subarray(1), Buffer.concat([header, Buffer.of(0)])])
       t.throws(() => parseHeader(bytes, networks[0]), { message: /another length/ }, pluginId)
 })

@@ -24,6 +24,7 @@ export const requiredBits = (
   const parent = below(height - 1)
   if (difficulty.kind === 'fixed') return easiestBits
   if (parent === undefined) return undefined
+  if (difficulty.kind === 'digishield') return digishieldBits(rules, { height, parent, below })
   const isLate = hasLateBlocks && time > parent.time + 2 * spacing
   if (difficulty.kind === 'asert')
     return isLate ? easiestBits : asertBits(difficulty, rules, { height, parent })
@@ -39,12 +40,14 @@ export const requiredBits = (
 }
 
 /**
- * True if the first block of a period can have a target whose period is not known: at most four times as easy or as hard as that of
- * the block before.
+ * True if a block can have a target although the blocks that it follows from are not all known: the first of a period is at most four times as
+ * easy or as hard as the block before, and one of Dogecoin between three quarters and three halves.
  */
-export const canOpenPeriod = ({ difficulty }: LinkRules, before: number, bits: number): boolean => {
-  if (difficulty.kind !== 'period' || difficulty.isBip94 === true) return true
+export const canFollow = ({ difficulty }: LinkRules, before: number, bits: number): boolean => {
   const [from, to] = [targetOf(before), targetOf(bits)]
+  if (difficulty.kind === 'digishield')
+    return to <= (from * 3n) / 2n && to >= targetOf(compactOf((from * 3n) / 4n))
+  if (difficulty.kind !== 'period' || difficulty.isBip94 === true) return true
   return to <= from * 4n && to >= targetOf(compactOf(from / 4n))
 }
 
@@ -53,7 +56,7 @@ const PERIOD = 2016
 
 /** How many blocks below a block its target can follow from. */
 export const lookBackOf = ({ difficulty }: LinkRules): number =>
-  difficulty.kind === 'period' ? PERIOD + 1 : 1
+  difficulty.kind === 'period' ? PERIOD + 1 : difficulty.kind === 'digishield' ? 2 : 1
 
 interface Place {
   readonly height: number
@@ -75,6 +78,23 @@ const periodBits = (
   // Litecoin loses the last bit of a target that would not fit into 256 bits on the way.
   const spare = isFromBefore && before >> 235n > 0n ? 1n : 0n
   const next = (((before >> spare) * BigInt(span)) / BigInt(aim)) << spare
+  return compactOf(next > easiest ? easiest : next)
+}
+
+// DigiShield, as `dogecoin.cpp` of Dogecoin Core has it: an eighth of the deviation counts.
+const digishieldBits = (
+  { spacing, easiestBits }: LinkRules,
+  { height, parent, below }: Place & { readonly below: BlocksBelow }
+): number | undefined => {
+  const before = below(height - 2)
+  if (before === undefined) return undefined
+  const deviation = Math.trunc((parent.time - before.time - spacing) / 8)
+  const span = Math.min(
+    spacing + Math.floor(spacing / 2),
+    Math.max(spacing - Math.floor(spacing / 4), spacing + deviation)
+  )
+  const next = (targetOf(parent.bits) * BigInt(span)) / BigInt(spacing)
+  const easiest = targetOf(easiestBits)
   return compactOf(next > easiest ? easiest : next)
 }
 

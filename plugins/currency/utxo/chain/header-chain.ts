@@ -2,10 +2,11 @@ import {
   type ChainRefusalReason,
   type Clock,
   type CryptoPort,
+  compact,
   makeYielder
 } from '../../../../kernel/plugin-api.ts'
 import type { NetworkRow } from '../params/coin.ts'
-import { type BlockDifficulty, canOpenPeriod, requiredBits, workOfBits } from './difficulty.ts'
+import { type BlockDifficulty, canFollow, requiredBits, workOfBits } from './difficulty.ts'
 import { type BlockHeader, checkWork, parseHeader } from './header.ts'
 
 /**
@@ -141,7 +142,7 @@ export class HeaderChain {
 
   #parse(bytes: Uint8Array, height: number): BlockHeader {
     try {
-      return parseHeader(bytes, {})
+      return parseHeader(bytes, compact({ headerForm: this.#network.headerForm }))
     } catch {
       throw new ChainRefusal('forged', `Block ${height} has a header that is damaged`)
     }
@@ -199,7 +200,7 @@ export class HeaderChain {
       throw refuse('goes further back in time than it may')
     const required = requiredBits(linking, blockAt, { height, time })
     const before = blockAt(height - 1)?.bits ?? bits
-    if (required === undefined ? !canOpenPeriod(linking, before, bits) : required !== bits)
+    if (required === undefined ? !canFollow(linking, before, bits) : required !== bits)
       throw refuse('has not the difficulty that it must have')
     await this.#checkWork(height, bytes, header)
     // A made-up clock may be far from that of a regtest, where nothing depends on it. Elsewhere nobody works for a block that is

@@ -2,6 +2,7 @@ import { scrypt } from '@noble/hashes/scrypt.js'
 import type { CryptoPort, Txid } from '../../../../kernel/plugin-api.ts'
 import type { BlockWork, HeaderForm, NetworkRow } from '../params/coin.ts'
 import { targetOf } from './difficulty.ts'
+import { checkMergedWork, readMergedWork } from './merged-work.ts'
 import { hexOfReversed, sha256Twice } from './transaction.ts'
 
 /** A block header, parsed. Hashes as shown. */
@@ -52,10 +53,11 @@ export const checkWork = async (
   { hash, bits }: Pick<BlockHeader, 'bits' | 'hash'>,
   { work, crypto }: { readonly work: BlockWork; readonly crypto: Pick<CryptoPort, 'scrypt'> }
 ): Promise<void> => {
+  const weighed = weighedOf(bytes, work)
   const found =
     work.hash === 'sha256'
       ? BigInt(`0x${hash}`)
-      : BigInt(`0x${hexOfReversed(await crypto.scrypt(bytes, bytes, { n: 1024, r: 1, p: 1 }, 32))}`)
+      : BigInt(`0x${hexOfReversed(await crypto.scrypt(weighed, weighed, { n: 1024, r: 1, p: 1 }, 32))}`)
   if (found > claimedTarget(bits, work)) throw new TypeError(NO_WORK)
 }
 
@@ -93,7 +95,19 @@ const isWhole = (bytes: Uint8Array, form: HeaderForm | undefined): boolean => {
 // Litecoin: RFC 7914 with the header as its own salt.
 const workOf = (bytes: Uint8Array, hash: string, work: BlockWork): bigint => {
   if (work.hash === 'sha256') return BigInt(`0x${hash}`)
-  return BigInt(`0x${hexOfReversed(scrypt(bytes, bytes, { N: 1024, r: 1, p: 1, dkLen: 32 }))}`)
+  const weighed = weighedOf(bytes, work)
+  return BigInt(`0x${hexOfReversed(scrypt(weighed, weighed, { N: 1024, r: 1, p: 1, dkLen: 32 }))}`)
+}
+
+/** The header whose hash is the work of a block: its own, or that of the other chain's block that names it. @throws TypeError */
+const weighedOf = (bytes: Uint8Array, { mergedChainId }: BlockWork): Uint8Array => {
+  if (mergedChainId === undefined) return bytes
+  const merged = readMergedWork(bytes)
+  if ((merged?.length ?? PLAIN) !== bytes.length)
+    throw new TypeError('A block header has something behind its work')
+  if (merged === undefined) return bytes
+  checkMergedWork(bytes, merged, mergedChainId)
+  return merged.parent
 }
 
 const claimedTarget = (bits: number, { easiest }: BlockWork): bigint => {

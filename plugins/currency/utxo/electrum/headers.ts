@@ -1,8 +1,8 @@
-import { type Disk, type Io, type Json, makeYielder } from '../../../../kernel/plugin-api.ts'
+import { compact, type Disk, type Io, type Json, makeYielder } from '../../../../kernel/plugin-api.ts'
 import { lookBackOf } from '../chain/difficulty.ts'
 import { type BlockHeader, parseHeader } from '../chain/header.ts'
 import { type ChainOrigin, ChainRefusal, HeaderChain, MAX_LINKED } from '../chain/header-chain.ts'
-import type { NetworkRow } from '../params/coin.ts'
+import type { HeaderForm, NetworkRow } from '../params/coin.ts'
 import { type ElectrumCall, ElectrumFault } from './connection.ts'
 import { readHeaderHex } from './replies.ts'
 import type { Testimony, WitnessQuery } from './witness.ts'
@@ -152,6 +152,10 @@ export class LinkedHeaders {
     const known = this.#chain?.hashAt(height)
     if (known === undefined) return undefined
     return known === hash ? this.#chain?.origin : 'other'
+  }
+
+  get headerForm(): HeaderForm | undefined {
+    return this.#network.headerForm
   }
 
   /** True if headers of this network are linked here. */
@@ -327,7 +331,7 @@ export class LinkedHeaders {
   #meets(start: number, headers: readonly Uint8Array[]): boolean {
     const [first] = headers
     if (first === undefined) return true
-    const { hash, previous } = readPlain(first)
+    const { hash, previous } = readPlain(first, this.#network)
     const chain = this.#chain
     return chain?.hashAt(start) === hash || chain?.hashAt(start - 1) === previous
   }
@@ -338,7 +342,7 @@ export class LinkedHeaders {
     if (chain === undefined || chain.tip < chain.base) return true
     if (start === chain.tip + 1) return true
     const same = headers[chain.tip - start]
-    return same !== undefined && readPlain(same).hash === chain.hashAt(chain.tip)
+    return same !== undefined && readPlain(same, this.#network).hash === chain.hashAt(chain.tip)
   }
 
   async #read(): Promise<void> {
@@ -415,9 +419,9 @@ const SAVE_EACH = OVERLAP
 
 const partOf = (height: number): number => Math.floor(height / SPAN)
 
-const readPlain = (bytes: Uint8Array): BlockHeader => {
+const readPlain = (bytes: Uint8Array, { headerForm }: Pick<NetworkRow, 'headerForm'>): BlockHeader => {
   try {
-    return parseHeader(bytes, {})
+    return parseHeader(bytes, compact({ headerForm }))
   } catch {
     throw new ChainRefusal('forged', 'A header of the server is damaged')
   }

@@ -6,8 +6,9 @@ import {
   type Txid
 } from '../../../../kernel/plugin-api.ts'
 import { parseHeader } from '../chain/header.ts'
+import { readMergedWork } from '../chain/merged-work.ts'
 import { isTxHash } from '../chain/transaction.ts'
-import type { NetworkRow } from '../params/coin.ts'
+import type { HeaderForm, NetworkRow } from '../params/coin.ts'
 import { ElectrumFault } from './connection.ts'
 
 /** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
@@ -83,19 +84,39 @@ export const readTxHex = (reply: Json): string => readHex(reply, MAX_TX_HEX, 'tr
 /** The hex of a block header. @throws ElectrumFault */
 export const readHeaderHex = (reply: Json): string => readHex(reply, MAX_HEADER_HEX, 'block header')
 
-/** Headers of 80 bytes each that follow each other, in hex, of protocol 1.4 or 1.6. @throws ElectrumFault */
-export const readHeaders = (reply: Json, most: number): readonly string[] => {
-  const { hex, headers } = asObject(reply)
-  const text = Array.isArray(headers) ? headers.join('') : hex
+/** Headers that follow each other, of protocol 1.4 or 1.6, with the work of another chain where they have that. @throws ElectrumFault */
+export const readHeaders = (
+  crypto: Pick<CryptoPort, 'fromHex'>,
+  reply: Json,
+  { most, headerForm }: { readonly most: number; readonly headerForm?: HeaderForm | undefined }
+): readonly Uint8Array[] => {
+  const { hex, headers: listed } = asObject(reply)
+  const text = Array.isArray(listed) ? listed.join('') : hex
   if (text === '') return []
-  const all = readHex(text ?? null, most * PLAIN_HEX, 'list of block headers')
-  if (all.length % PLAIN_HEX !== 0) throw new ElectrumFault('The server sent a bad list of block headers')
-  return Array.from({ length: all.length / PLAIN_HEX }, (_, at) =>
-    all.slice(at * PLAIN_HEX, (at + 1) * PLAIN_HEX)
-  )
+  const isMerged = headerForm === 'auxpow'
+  const mostHex = most * 2 * (isMerged ? MAX_MERGED : PLAIN)
+  const all = crypto.fromHex(readHex(text ?? null, mostHex, 'list of block headers'))
+  const headers: Uint8Array[] = []
+  for (let at = 0; at < all.length; ) {
+    const length = isMerged ? mergedLength(all.subarray(at)) : PLAIN
+    if (at + length > all.length) throw new ElectrumFault('The server sent a bad list of block headers')
+    headers.push(all.slice(at, at + length))
+    at += length
+  }
+  return headers
 }
 
-const PLAIN_HEX = 160
+const PLAIN = 80
+/** Bytes of a header of Dogecoin on average; 500 to 1,200 are usual. */
+const MAX_MERGED = 4000
+
+const mergedLength = (bytes: Uint8Array): number => {
+  try {
+    return readMergedWork(bytes)?.length ?? PLAIN
+  } catch {
+    throw new ElectrumFault('The server sent a bad list of block headers')
+  }
+}
 
 /** The oldest version of the protocol that is spoken here. */
 export const OLDEST = '1.4'

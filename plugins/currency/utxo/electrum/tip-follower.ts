@@ -1,4 +1,5 @@
 import type { Io, Json } from '../../../../kernel/plugin-api.ts'
+import type { HeaderForm } from '../params/coin.ts'
 import { type ElectrumCall, hostOf } from './connection.ts'
 import type { ChainTip, HeaderCache, HeaderQuery, LinkedHeaders } from './headers.ts'
 import { readHeaders } from './replies.ts'
@@ -35,7 +36,7 @@ export class TipFollower {
   constructor(io: Pick<Io, 'clock' | 'crypto'>, connection: Followed, options: FollowerOptions) {
     this.#connection = connection
     this.#options = options
-    this.query = makeHeaderQuery(io, connection)
+    this.query = makeHeaderQuery(io, connection, options.linked.headerForm)
   }
 
   /**
@@ -77,7 +78,8 @@ export class TipFollower {
 /** Asks one connection for headers; after the first some only now and then, because servers count what they cost. */
 const makeHeaderQuery = (
   { clock, crypto }: Pick<Io, 'clock' | 'crypto'>,
-  connection: { callMany(calls: readonly ElectrumCall[]): readonly Promise<Json>[] }
+  connection: { callMany(calls: readonly ElectrumCall[]): readonly Promise<Json>[] },
+  headerForm: HeaderForm | undefined
 ): HeaderQuery => {
   let sent = 0
   return async (start, count) => {
@@ -85,7 +87,7 @@ const makeHeaderQuery = (
     sent += 1
     if (pauseMs > 0) await new Promise<void>(resolve => clock.after(pauseMs, resolve))
     const [reply] = connection.callMany([{ method: 'blockchain.block.headers', params: [start, count] }])
-    return readHeaders((await reply) ?? null, count).map(hex => crypto.fromHex(hex))
+    return readHeaders(crypto, (await reply) ?? null, { most: count, headerForm })
   }
 }
 

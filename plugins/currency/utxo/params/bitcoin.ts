@@ -84,14 +84,15 @@ const testnet4: NetworkRow = {
   servers: []
 }
 
-const { linking: _periods, checkpoint: _testnet4, ...signedFigures } = testnet4
-
 const signet: NetworkRow = {
-  ...signedFigures,
+  ...testnet4,
   name: 'signet',
   genesis: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
-  // A signature in the coinbase makes a block valid (BIP-325); a header does not hold it.
-  work: 'unchecked'
+  // From the checkpoints of Electrum 4.8.1.
+  checkpoint: { height: 308_447, hash: '0000000fce481bd689af96794ea36ad8e80bc4635f068104aeff53bc17326ecf' },
+  work: { hash: 'sha256', easiest: 0x377aen << 216n },
+  // A signature in the coinbase makes a block valid (BIP-325); a header does not hold it, and its work is easy.
+  linking: { ...period, easiestBits: 0x1e0377ae, isWorthless: true }
 }
 
 const { work: _work, checkpoint: _testnet, ...testFigures } = testnet

@@ -15,6 +15,8 @@ interface ExtendedKeyVersions {
 /** How blocks prove their work. */
 export interface BlockWork {
   readonly hash: 'sha256' | 'scrypt'
+  /** By this number blocks of another chain can name those of this one, and their work then counts here: Dogecoin. */
+  readonly mergedChainId?: number
   /** The easiest target that a header may claim. */
   readonly easiest: bigint
 }
@@ -38,6 +40,8 @@ export type DifficultyRule =
       readonly parentTime: number
       readonly halfLife: number
     }
+  /** Each block by the time between the two before it, within three quarters and three halves of the last target: Dogecoin. */
+  | { readonly kind: 'digishield' }
   /** Always the easiest target: regtest. */
   | { readonly kind: 'fixed' }
 

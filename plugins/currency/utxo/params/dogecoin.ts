@@ -9,9 +9,12 @@ const mainnet: NetworkRow = {
   xkeys: keyVersions({ public: 0x02facafd, private: 0x02fac398 }),
   uriSchemes: ['dogecoin'],
   genesis: '1a91e3dace36e2be3bf030a65679fe821aa1d6ef92e7c9902eb318182c355691',
+  // From chainparams.cpp of Dogecoin Core 1.14.9.
+  checkpoint: { height: 5_050_000, hash: 'e7d4577405223918491477db725a393bcfc349d8ee63b0a4fde23cbfbfd81dea' },
   headerForm: 'auxpow',
-  // Scrypt over the header of another chain, whose coinbase names the block.
-  work: 'unchecked',
+  // Mostly that of a block of Litecoin, whose coinbase names the block.
+  work: { hash: 'scrypt', mergedChainId: 98, easiest: (1n << 236n) - 1n },
+  linking: { difficulty: { kind: 'digishield' }, spacing: 60, easiestBits: 0x1e0fffff },
   servers: [],
   // What a wallet pays while no server has an estimate; rates per 1000 bytes.
   defaultFees: {
