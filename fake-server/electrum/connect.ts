@@ -1,5 +1,7 @@
 import type { Channel, ChannelHandlers, Clock, Io } from '../../kernel/io/io.ts'
 import { errorReply, RPC } from './json-rpc.ts'
+import type { ServerKind } from './kinds.ts'
+import { serverKinds } from './kinds.ts'
 import type { ServedChain } from './methods.ts'
 import { DEFAULT_LIMITS, type ElectrumLimits, type ElectrumSession, makeElectrumSession } from './session.ts'
 
@@ -8,6 +10,10 @@ export interface ElectrumConnectOptions {
   readonly limits?: Partial<ElectrumLimits>
   /** Longest piece of the stream that `onText` of a TCP connection gets at once; whole messages if left out. */
   readonly sliceLength?: number
+  /** The kind of server that it is like; the fake one's own if left out. */
+  readonly kind?: ServerKind
+  /** Every reply comes so much later; small ones of a kind that holds them, until others have come or twice that is over. */
+  readonly delayMs?: number
 }
 
 /** The two ways to reach the chain without a network, shaped as the kernel's `Io` has them. */
@@ -77,18 +83,19 @@ interface LineOptions extends ElectrumConnectOptions {
 const openLine = (
   chain: ServedChain,
   handlers: ChannelHandlers,
-  { isStream, sliceLength, limits, onEnd }: LineOptions
+  { isStream, sliceLength, limits, onEnd, kind = serverKinds.ours, delayMs = 0 }: LineOptions
 ): { channel: Channel; end: () => void } => {
   let isOpen = true
   const toServer = makeQueue(chain.clock)
   const toClient = makeQueue(chain.clock)
-  const deliver = (text: string): void =>
+  const deliverNow = (text: string): void =>
     toClient(() => {
       for (const piece of isStream ? slicesOf(`${text}\n`, sliceLength) : [text]) {
         if (isOpen) handlers.onText(piece)
       }
     })
-  const session = makeElectrumSession(chain, deliver, limits)
+  const deliver = makeHold(chain.clock, deliverNow, { holdsBelow: kind.holdsBelow ?? 0, delayMs })
+  const session = makeElectrumSession(chain, deliver, limits, { kind, end: () => end() })
   const read = makeLineReader(session, deliver, limits?.maxMessage)
   const end = (): void => {
     session.close()
@@ -117,6 +124,31 @@ const openLine = (
     }
   }
   return { channel, end }
+}
+
+/** Delays replies, each by the same time; what is small is held until it is no longer, or twice that time is over. */
+const makeHold = (
+  clock: Clock,
+  deliver: (text: string) => void,
+  { holdsBelow, delayMs }: { readonly holdsBelow: number; readonly delayMs: number }
+): ((text: string) => void) => {
+  if (delayMs === 0) return deliver
+  let held: string[] = []
+  let cancel: (() => void) | undefined
+  const release = (): void => {
+    cancel?.()
+    cancel = undefined
+    const texts = held
+    held = []
+    clock.after(delayMs, () => {
+      for (const text of texts) deliver(text)
+    })
+  }
+  return text => {
+    held.push(text)
+    if (held.join('').length >= holdsBelow) release()
+    else cancel ??= clock.after(delayMs * 2, release)
+  }
 }
 
 /** Runs tasks in order, each batch after the event loop has turned. */

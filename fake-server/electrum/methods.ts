@@ -8,6 +8,7 @@ import type { FakeChain } from '../chain/fake-chain.ts'
 import type { ScriptHistoryItem } from '../chain/script-index.ts'
 import { isCoinbase } from '../chain/transaction.ts'
 import { type ElectrumParams, RPC, RpcFault } from './json-rpc.ts'
+import { serverKinds } from './kinds.ts'
 
 /** A chain that sessions serve: a fake one, or that of a real node, which answers to a broadcast later. */
 export interface ServedChain
@@ -25,8 +26,8 @@ export interface ElectrumSessionState {
   watchScript(scriptHash: string): string | null
   /** The inverse; false if it was not watched. */
   unwatchScript(scriptHash: string): boolean
-  /** @throws RpcFault 1 if a history is longer than the server sends */
-  checkHistoryLength(length: number): void
+  /** Gives `empty` if the server sends nothing of a history that is too long. @throws RpcFault if it refuses */
+  checkHistoryLength(length: number): 'empty' | 'whole'
 }
 
 /** One method of the protocol: the names of its parameters (`?` marks optional ones) and what it does. */
@@ -217,8 +218,7 @@ const scriptMethods: readonly (readonly [string, ElectrumMethod])[] = [
       params: ['scripthash'],
       call: (session, params) => {
         const history = session.chain.view.scripts.historyOf(params.scriptHash(0))
-        session.checkHistoryLength(history.length)
-        return history.map(historyResult)
+        return session.checkHistoryLength(history.length) === 'empty' ? [] : history.map(historyResult)
       }
     }
   ],
@@ -263,9 +263,6 @@ const historyResult = ({ txid, height, fee }: ScriptHistoryItem): Json => ({
   ...compact({ fee: fee === undefined ? undefined : Number(fee) })
 })
 
-/** The name and version of the server. */
-export const SERVER_SOFTWARE = 'Holdfast fake chain 1.0'
-
 /** The methods of Electrum protocol 1.4 that are about the server and its network. */
 const serverMethods: readonly (readonly [string, ElectrumMethod])[] = [
   ['server.banner', { params: [], call: () => 'This is a fake network. Its coins are worth nothing.' }],
@@ -279,9 +276,9 @@ const serverMethods: readonly (readonly [string, ElectrumMethod])[] = [
       call: ({ chain }) => ({
         hosts: {},
         pruning: null,
-        server_version: SERVER_SOFTWARE,
-        protocol_min: LOWEST.join('.'),
-        protocol_max: HIGHEST.join('.'),
+        server_version: serverKinds.ours.software,
+        protocol_min: serverKinds.ours.versions[0],
+        protocol_max: serverKinds.ours.versions[1],
         genesis_hash: chain.network.genesis.hash,
         hash_function: 'sha256'
       })
@@ -318,9 +315,14 @@ const serverMethods: readonly (readonly [string, ElectrumMethod])[] = [
  * Agrees on a version of the protocol.
  *
  * @param wanted - one version, or the lowest and the highest that the client knows
+ * @param known - the lowest and the highest of the server
  * @throws RpcFault 1 if there is none that both know
  */
-export const negotiateVersion = (wanted: Json | undefined): string => {
+export const negotiateVersion = (
+  wanted: Json | undefined,
+  known: readonly [string, string] = serverKinds.ours.versions
+): string => {
+  const [lowest = [], highest = []] = known.map(parseVersion)
   const range = Array.isArray(wanted) ? (wanted as readonly Json[]) : [wanted ?? '1.4', wanted ?? '1.4']
   const [low, high] = range.map(parseVersion)
   if (range.length !== 2 || low === undefined || high === undefined) {
@@ -329,8 +331,8 @@ export const negotiateVersion = (wanted: Json | undefined): string => {
       `unsupported protocol version: ${JSON.stringify(wanted ?? null).slice(0, 80)}`
     )
   }
-  const agreed = compare(high, HIGHEST) < 0 ? high : HIGHEST
-  if (compare(agreed, LOWEST) < 0 || compare(agreed, low) < 0) {
+  const agreed = compare(high, highest) < 0 ? high : highest
+  if (compare(agreed, lowest) < 0 || compare(agreed, low) < 0) {
     throw new RpcFault(
       RPC.refused,
       `unsupported protocol version: ${JSON.stringify(wanted ?? null).slice(0, 80)}`
@@ -338,9 +340,6 @@ export const negotiateVersion = (wanted: Json | undefined): string => {
   }
   return agreed.join('.')
 }
-
-const LOWEST: readonly number[] = [1, 4]
-const HIGHEST: readonly number[] = [1, 4, 2]
 
 const parseVersion = (value: Json | undefined): readonly number[] | undefined =>
   typeof value === 'string' && /^\d{1,4}(\.\d{1,4}){0,3}$/.test(value)

@@ -11,12 +11,12 @@ import {
   type RpcRequest,
   resultReply
 } from './json-rpc.ts'
+import { type ServerKind, serverKinds } from './kinds.ts'
 import {
   type ElectrumSessionState,
   electrumMethods,
   headerResult,
   negotiateVersion,
-  SERVER_SOFTWARE,
   type ServedChain
 } from './methods.ts'
 
@@ -46,18 +46,26 @@ export interface ElectrumSession {
   close(): void
 }
 
+/** The server that a client meets, if it is not the fake one's own kind. */
+export interface ElectrumPersonality {
+  readonly kind: ServerKind
+  /** Ends the connection. */
+  end(): void
+}
+
 /**
- * Answers one client by Electrum protocol 1.4 (1.4.2 at most).
+ * Answers one client by Electrum protocol 1.4 (1.4.2 at most), or as another kind of server does.
  *
  * `send` gets one whole message at a time, without a newline. A notification never comes between a request and
- * its reply.
+ * its reply, unless the kind does that.
  */
 export const makeElectrumSession = (
   chain: ServedChain,
   send: (message: string) => void,
-  limits: Partial<ElectrumLimits> = {}
+  limits: Partial<ElectrumLimits> = {},
+  personality: ElectrumPersonality = { kind: serverKinds.ours, end: () => {} }
 ): ElectrumSession => {
-  const session = new Session(chain, send, { ...DEFAULT_LIMITS, ...limits })
+  const session = new Session(chain, send, { ...DEFAULT_LIMITS, ...limits }, personality)
   return { receive: message => session.receive(message), close: () => session.close() }
 }
 
@@ -65,6 +73,9 @@ class Session implements ElectrumSessionState {
   readonly chain: ServedChain
   readonly #send: (message: string) => void
   readonly #limits: ElectrumLimits
+  readonly #kind: ServerKind
+  readonly #end: () => void
+  #cost = 0
   readonly #scripts = new Map<string, string | null>()
   readonly #stopListening: () => void
   #isTipWatched = false
@@ -73,15 +84,23 @@ class Session implements ElectrumSessionState {
   /** Notifications that wait until the request at hand has its reply; undefined between requests. */
   #held: string[] | undefined
 
-  constructor(chain: ServedChain, send: (message: string) => void, limits: ElectrumLimits) {
+  constructor(
+    chain: ServedChain,
+    send: (message: string) => void,
+    limits: ElectrumLimits,
+    { kind, end }: ElectrumPersonality
+  ) {
     this.chain = chain
     this.#send = send
-    this.#limits = limits
+    this.#limits = { ...limits, maxBatch: Math.min(limits.maxBatch, kind.maxBatch) }
+    this.#kind = kind
+    this.#end = end
     this.#stopListening = chain.onChange(change => this.#onChange(change))
   }
 
   receive(message: string): void {
     if (this.#isClosed) return
+    if (this.#kind.maxBatch === 0 && message.trimStart().startsWith('[')) return void this.#end()
     this.#held = []
     const reply = this.#replyTo(message)
     if (reply instanceof Promise) void reply.then(text => this.#sendOrHold(text))
@@ -105,8 +124,11 @@ class Session implements ElectrumSessionState {
     if (!this.#scripts.has(scriptHash) && this.#scripts.size >= this.#limits.maxSubscriptions) {
       throw new RpcFault(RPC.refused, `too many subscriptions (limit ${this.#limits.maxSubscriptions})`)
     }
-    const status = this.chain.view.scripts.statusOf(scriptHash)
+    if (this.#kind.tooLong === 'closed') this.checkHistoryLength(this.#lengthOf(scriptHash))
+    const status = this.#statusOf(scriptHash)
     this.#scripts.set(scriptHash, status)
+    if (this.#kind.notifiesEarly === true && status !== null)
+      this.#send(notification('blockchain.scripthash.subscribe', [scriptHash, status]))
     return status
   }
 
@@ -114,8 +136,23 @@ class Session implements ElectrumSessionState {
     return this.#scripts.delete(scriptHash)
   }
 
-  checkHistoryLength(length: number): void {
-    if (length > this.#limits.maxHistory) throw new RpcFault(RPC.refused, 'history too large')
+  checkHistoryLength(length: number): 'empty' | 'whole' {
+    if (length <= this.#limits.maxHistory) return 'whole'
+    const { tooLong } = this.#kind
+    if (tooLong === 'empty') return tooLong
+    if (tooLong === 'closed') this.#end()
+    throw tooLong === 'closed'
+      ? new RpcFault(RPC.refused, 'Too many history entries')
+      : new RpcFault(tooLong, 'history too large')
+  }
+
+  #lengthOf(scriptHash: string): number {
+    return this.chain.view.scripts.historyOf(scriptHash).length
+  }
+
+  #statusOf(scriptHash: string): string | null {
+    const isHidden = this.#kind.tooLong === 'empty' && this.#lengthOf(scriptHash) > this.#limits.maxHistory
+    return isHidden ? null : this.chain.view.scripts.statusOf(scriptHash)
   }
 
   #replyTo(message: string): Reply | Promise<Reply> {
@@ -139,7 +176,7 @@ class Session implements ElectrumSessionState {
     if (requests.length === 0) return errorReply(null, { code: RPC.request, message: 'empty batch' })
     if (requests.length > this.#limits.maxBatch) {
       return errorReply(null, {
-        code: RPC.request,
+        code: TOO_MUCH,
         message: `batch too large (limit ${this.#limits.maxBatch})`
       })
     }
@@ -158,7 +195,12 @@ class Session implements ElectrumSessionState {
   #answer(value: Json, room: number): Reply | Promise<Reply> {
     const refuse = (error: unknown): Reply => {
       const fault = error instanceof RpcFault ? error : new RpcFault(RPC.internal, 'internal error')
-      return isNotification(value) ? undefined : errorReply(idOf(value), fault)
+      if (isNotification(value)) return undefined
+      this.#charge()
+      const id = idOf(value)
+      return this.#kind.hasTextErrors === true
+        ? JSON.stringify({ jsonrpc: '2.0', error: fault.message, id })
+        : errorReply(id, fault)
     }
     try {
       const { id, ...call } = parseRequest(value)
@@ -178,17 +220,33 @@ class Session implements ElectrumSessionState {
   #call({ method, params }: RpcRequest): Json | Promise<Json> {
     if (method === 'server.version') return this.#agreeVersion(params)
     const known = electrumMethods.get(method)
-    if (known === undefined) throw new RpcFault(RPC.method, `unknown method "${method.slice(0, 80)}"`)
+    if (known === undefined || this.#kind.lacks.includes(method))
+      throw new RpcFault(RPC.method, `unknown method "${method.slice(0, 80)}"`)
     if (!this.#isVersionAgreed) throw new RpcFault(RPC.refused, 'use server.version to identify client')
-    return known.call(this, parseParams(params, known.params))
+    const names =
+      this.#kind.hasNoCheckpoints === true ? known.params.filter(name => name !== 'cp_height?') : known.params
+    return known.call(this, parseParams(params, names))
+  }
+
+  /** Counts an error; too many of them end the connection. */
+  #charge(): void {
+    const { cost } = this.#kind
+    if (cost === undefined) return
+    this.#cost += cost.error
+    if (this.#cost <= cost.limit) return
+    this.#send(errorReply(null, { code: -101, message: 'excessive resource usage' }))
+    this.#end()
   }
 
   #agreeVersion(given: RpcRequest['params']): Json {
     if (this.#isVersionAgreed) throw new RpcFault(RPC.refused, 'server.version already sent')
     const params = parseParams(given, ['client_name?', 'protocol_version?'])
-    const agreed = negotiateVersion(params.raw(1))
+    const { software, versions, isDeaf, readsOneVersion } = this.#kind
+    const wanted = params.raw(1)
+    if (readsOneVersion === true && Array.isArray(wanted)) this.#end()
+    const agreed = isDeaf === true ? versions[1] : negotiateVersion(wanted, versions)
     this.#isVersionAgreed = true
-    return [SERVER_SOFTWARE, agreed]
+    return [software, agreed]
   }
 
   #onChange({ isTipNew, scriptHashes }: ChainChange): void {
@@ -201,7 +259,7 @@ class Session implements ElectrumSessionState {
     for (const scriptHash of scriptHashes) {
       const last = this.#scripts.get(scriptHash)
       if (last === undefined) continue
-      const status = this.chain.view.scripts.statusOf(scriptHash)
+      const status = this.#statusOf(scriptHash)
       if (status === last) continue
       this.#scripts.set(scriptHash, status)
       this.#sendOrHold(notification('blockchain.scripthash.subscribe', [scriptHash, status]), true)
@@ -214,6 +272,9 @@ class Session implements ElectrumSessionState {
     else this.#send(text)
   }
 }
+
+/** The code of Fulcrum for a batch that is too large. */
+const TOO_MUCH = 4
 
 /** None for a notification. */
 type Reply = string | undefined

@@ -35,9 +35,7 @@ export const withLies = (io: Io, lies: Lies): Io => {
       const channel: Channel = await connect(address, {
         ...handlers,
         onText(text) {
-          for (const line of text.split('\n')) {
-            if (line === '') continue
-            const answer = JSON.parse(line) as Answer
+          for (const answer of messagesOf(text) as Answer[]) {
             const question = requested.get(answer.id ?? -1) ?? {
               method: answer.method ?? '',
               params: (answer.params ?? []) as readonly Json[]
@@ -50,12 +48,11 @@ export const withLies = (io: Io, lies: Lies): Io => {
       return {
         close: () => channel.close(),
         send(text) {
-          for (const line of text.split('\n')) {
-            if (line === '') continue
-            const { id, method, params } = JSON.parse(line) as Requested & { readonly id: number }
+          for (const message of messagesOf(text)) {
+            const { id, method, params } = message as Requested & { readonly id: number }
             requested.set(id, { method, params })
             const instead = lies.query?.({ method, params })
-            if (instead === undefined) channel.send(`${line}\n`)
+            if (instead === undefined) channel.send(`${JSON.stringify(message)}\n`)
             else if (instead.answer !== undefined) emit({ id, ...instead.answer })
           }
         }
@@ -63,6 +60,10 @@ export const withLies = (io: Io, lies: Lies): Io => {
     }
   }
 }
+
+/** All messages of a text, those of batches one by one. */
+export const messagesOf = (text: string): object[] =>
+  text.split('\n').flatMap(line => (line === '' ? [] : (JSON.parse(line) as object | object[])))
 
 /** The refusal of a node, as ElectrumX words it. */
 export const refusal = (reason: string): Pick<Answer, 'error'> => ({

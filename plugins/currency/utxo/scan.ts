@@ -301,16 +301,25 @@ const reclaim = async (
   }
 }
 
-// A transaction that a server showed once and that has left the history of its own script is gone.
+// A transaction that a server showed once and that has left the history of its own script is gone, unless it lies deep in a block that
+// is still in the chain: some servers show nothing of a history that is too long for them.
 const dropVanished = (
-  { ledger }: ScanContext,
+  { ledger, pool }: ScanContext,
   records: readonly ScriptRecord[],
   heights: ReadonlyMap<string, number>
 ): void => {
   for (const record of records) {
     for (const txid of record.txids) {
       const tx = ledger.find(txid)
-      if (tx?.isSeen === true && !heights.has(txid)) ledger.drop(tx)
+      if (tx?.isSeen !== true || heights.has(txid)) continue
+      const isDeep = tx.height > 0 && tx.height <= (pool.tip?.height ?? 0) - DEEP
+      const standing = isDeep ? pool.standingOf(tx.height, tx.block) : undefined
+      if (standing !== undefined && standing !== 'other')
+        throw new ElectrumFault('The server shows nothing of a payment that the chain has')
+      ledger.drop(tx)
     }
   }
 }
+
+/** Blocks on a payment's own that no reorganisation takes away. */
+const DEEP = 100

@@ -1,5 +1,6 @@
 import type { Channel, Io, Json } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { messagesOf } from '../../helpers/lying-server.ts'
 import { makeTestWorld, type TestWorld } from './utxo-world.ts'
 
 /** A line of the Electrum protocol. */
@@ -48,9 +49,7 @@ export const makeHostileWorld = (
     const questions = new Map<number, Reply>()
     const channel = await electrum.connect(address, {
       onText(text) {
-        for (const line of text.split('\n')) {
-          if (line === '') continue
-          const reply = JSON.parse(line) as Reply
+        for (const reply of messagesOf(text) as Reply[]) {
           const { method = '', params } =
             reply.method === undefined ? (questions.get(reply.id ?? -1) ?? {}) : reply
           const twisted = twist(method, reply, params)
@@ -62,11 +61,7 @@ export const makeHostileWorld = (
     return {
       close: () => channel.close(),
       send(text) {
-        for (const line of text.split('\n')) {
-          if (line === '') continue
-          const question = JSON.parse(line) as Reply
-          questions.set(question.id ?? -1, question)
-        }
+        for (const question of messagesOf(text) as Reply[]) questions.set(question.id ?? -1, question)
         channel.send(text)
       }
     }

@@ -62,6 +62,9 @@ test('scripts are unsubscribed where the server can, and elsewhere nothing is se
     const [alice, bob] = [await world.openWallet(), await world.openWallet()]
     await until('both are in step', () => isSynced(alice) && isSynced(bob))
     await alice.engine.killEngine()
+    // What is sent afterwards has come behind it.
+    world.chain.fund((await bob.engine.getFreshAddress({ tokenId: null })).publicAddress, '1000')
+    await until('bob is paid', () => bob.balance() === '1000')
     t.is(methodsOf(world).includes('blockchain.scripthash.unsubscribe'), isSent, agreed)
   }
 })

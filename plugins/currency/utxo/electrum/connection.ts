@@ -12,6 +12,7 @@ import {
   tryJsonText,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
+import { type BatchItem, MAX_BATCH, ServerHabits } from './batches.ts'
 
 /** One request: a method of the Electrum protocol with its parameters. */
 export interface ElectrumCall {
@@ -47,7 +48,9 @@ export interface ConnectionHandlers {
 }
 
 /**
- * One open connection to an Electrum server: JSON-RPC with many requests in flight.
+ * One open connection to an Electrum server: JSON-RPC with many requests in flight, in batches where the server takes them. What is
+ * asked for in one turn of the event loop leaves together. A server of which that is not known gets a batch of one ping with the first
+ * requests; if it then closes, the connection ends with a {@link ServerLesson}.
  *
  * Bounded: a message of more than 16 MB, text that is no JSON, a reply to nothing, or silence while requests wait
  * closes it and rejects everything in flight.
@@ -59,8 +62,14 @@ class ElectrumConnection implements ChainConnection {
   readonly #isFramed: boolean
   /** How many times as long as directly an answer may take. */
   readonly #patience: number
-  readonly #pending = new Map<number, Pending>()
-  readonly #queue: { readonly id: number; readonly call: ElectrumCall }[] = []
+  readonly #habits: ServerHabits
+  readonly #queue: Request[] = []
+  readonly #sent = new Map<number, SentRequest>()
+  /** The numbers of requests that are asked again under others, and may still be answered. */
+  readonly #abandoned = new Set<number>()
+  /** Of the batch of one ping; undefined unless one waits. */
+  #probe: { readonly id: number; readonly cancel: () => void } | undefined
+  #willFlush = false
   #channel: Channel | undefined
   #parts: string[] = []
   #partsLength = 0
@@ -69,8 +78,9 @@ class ElectrumConnection implements ChainConnection {
   #cancelWatch: (() => void) | undefined
   #isClosed = false
 
-  private constructor(server: ElectrumServer, io: Io, handlers: ConnectionHandlers) {
+  private constructor({ server, habits }: Target, io: Io, handlers: ConnectionHandlers) {
     this.url = server.url
+    this.#habits = habits
     this.#clock = io.clock
     this.#patience = patienceOf(io)
     this.#handlers = handlers
@@ -81,15 +91,13 @@ class ElectrumConnection implements ChainConnection {
    * Connects. Rejects if this platform has no such transport, or the server is not there within 10 s; three times that through a
    * proxy, whose circuit the connection shares with others of the same name only.
    */
-  static async open(
-    io: Io,
-    { server, circuit }: { readonly server: ElectrumServer; readonly circuit?: string | undefined },
-    handlers: ConnectionHandlers
-  ): Promise<ElectrumConnection> {
-    const self = new ElectrumConnection(server, io, handlers)
+  static async open(io: Io, target: Target, handlers: ConnectionHandlers): Promise<ElectrumConnection> {
+    const { server, circuit } = target
+    const self = new ElectrumConnection(target, io, handlers)
     const received = {
       onText: (text: string): void => self.#receive(text),
-      onClose: (error?: Error): void => self.close(error ?? new Error('The server closed the connection'))
+      onClose: (error?: Error): void =>
+        self.close(self.#learn() ?? error ?? new Error('The server closed the connection'))
     }
     const opening = openChannel(io, server, { ...received, circuit })
     const channel = await withLimit(io, opening)
@@ -105,14 +113,10 @@ class ElectrumConnection implements ChainConnection {
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
     const promises = calls.map(
       call =>
-        new Promise<Json>((resolve, reject) => {
-          const id = this.#nextId++
-          this.#pending.set(id, { resolve, reject, sentAt: this.#clock.monotonic() })
-          this.#queue.push({ id, call })
-        })
+        new Promise<Json>((resolve, reject) => this.#queue.push({ call, most: MAX_BATCH, resolve, reject }))
     )
     if (this.#isClosed) this.#rejectAll(new Error('The connection is closed'))
-    else this.#flush()
+    else this.#flushSoon()
     return promises
   }
 
@@ -120,27 +124,40 @@ class ElectrumConnection implements ChainConnection {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#cancelWatch?.()
+    this.#endProbe()
     this.#parts = []
-    this.#queue.length = 0
     this.#channel?.close()
     this.#rejectAll(error)
     this.#handlers.onClose(error)
   }
 
   #rejectAll(error: Error): void {
-    const waiting = [...this.#pending.values()]
-    this.#pending.clear()
+    const waiting = [...this.#sent.values(), ...this.#queue.splice(0)]
+    this.#habits.release([...this.#sent.values()].filter(isBatched).length)
+    this.#sent.clear()
     for (const { reject } of waiting) reject(error)
   }
 
+  #flushSoon(): void {
+    if (this.#willFlush) return
+    this.#willFlush = true
+    void this.#clock.turn().then(() => {
+      this.#willFlush = false
+      if (!this.#isClosed) this.#flush()
+    })
+  }
+
   #flush(): void {
-    const room = MAX_IN_FLIGHT - (this.#pending.size - this.#queue.length)
-    const batch = this.#queue.splice(0, Math.max(0, room))
-    if (batch.length === 0) return
-    if (this.#pending.size === this.#queue.length + batch.length) this.#lastReceived = this.#clock.monotonic()
-    const messages = batch.map(({ id, call }) =>
-      JSON.stringify({ jsonrpc: '2.0', id, method: call.method, params: call.params })
-    )
+    const requests = this.#queue.splice(0, Math.max(0, MAX_IN_FLIGHT - this.#sent.size))
+    if (requests.length === 0) return
+    if (this.#sent.size === 0) this.#lastReceived = this.#clock.monotonic()
+    const messages = this.#habits.pack(requests).map(batch => {
+      const texts = batch.map(request => this.#note({ ...request, size: batch.length }))
+      return texts.length === 1 ? (texts[0] as string) : `[${texts.join(',')}]`
+    })
+    // Behind the message that agrees on a version.
+    if (this.#habits.takesBatches === undefined && this.#probe === undefined)
+      messages.splice(1, 0, this.#makeProbe())
     try {
       if (this.#isFramed) this.#channel?.send(`${messages.join('\n')}\n`)
       else for (const message of messages) this.#channel?.send(message)
@@ -150,14 +167,75 @@ class ElectrumConnection implements ChainConnection {
     if (this.#cancelWatch === undefined) this.#watch(SILENCE_MS * this.#patience)
   }
 
+  /** Gives a request its number, and the text that is sent. */
+  #note(request: Omit<SentRequest, 'sentAt'>): string {
+    const id = this.#nextId++
+    this.#sent.set(id, { ...request, sentAt: this.#clock.monotonic() })
+    const { method, params } = request.call
+    return JSON.stringify({ jsonrpc: '2.0', id, method, params })
+  }
+
+  #makeProbe(): string {
+    const id = this.#nextId
+    const onAnswer = (): void => {
+      this.#endProbe()
+      this.#habits.takesBatches = true
+    }
+    const cancel = this.#clock.after(PROBE_MS * this.#patience, () => this.#onNoBatches())
+    this.#probe = { id, cancel }
+    const call = { method: 'server.ping', params: [] }
+    // A refusal of the ping is an answer to the batch.
+    return `[${this.#note({ call, most: 1, size: 1, resolve: onAnswer, reject: error => error instanceof ElectrumRefusal && onAnswer() })}]`
+  }
+
+  #endProbe(): void {
+    this.#probe?.cancel()
+    this.#probe = undefined
+  }
+
+  #onNoBatches(): void {
+    if (this.#probe === undefined) return
+    this.#habits.takesBatches ??= false
+    this.#sent.delete(this.#probe.id)
+    this.#abandoned.add(this.#probe.id)
+    this.#endProbe()
+  }
+
+  /** What a server has shown that closes the connection now. */
+  #learn(): ServerLesson | undefined {
+    if (this.#probe === undefined) return undefined
+    this.#onNoBatches()
+    return new ServerLesson()
+  }
+
+  /** Asks again, in smaller batches, for what a server has refused as a whole. False if no batch is open. */
+  #retryBatches(): boolean {
+    const batched = [...this.#sent].filter(([, request]) => isBatched(request))
+    // One that was open beside another, and is asked for again already.
+    if (batched.length === 0 && this.#probe === undefined) return this.#abandoned.size > 0
+    this.#onNoBatches()
+    if (batched.length === 0) return true
+    const most = this.#habits.halve()
+    for (const [id, request] of batched) {
+      this.#sent.delete(id)
+      this.#abandoned.add(id)
+      this.#queue.push({ ...request, most })
+    }
+    this.#habits.release(batched.length)
+    this.#flushSoon()
+    return true
+  }
+
   #watch(delayMs: number): void {
     this.#cancelWatch = this.#clock.after(delayMs, () => {
       this.#cancelWatch = undefined
-      if (this.#pending.size === 0) return
+      if (this.#sent.size === 0) return
       const silentFor = this.#clock.monotonic() - this.#lastReceived
-      const [oldest] = this.#pending.values()
+      const [oldest] = this.#sent.values()
       const waited = this.#clock.monotonic() - (oldest?.sentAt ?? 0)
-      const silenceLeft = SILENCE_MS * this.#patience - silentFor
+      // A batch is answered when its last item is.
+      const silenceMs = [...this.#sent.values()].some(isBatched) ? SILENCE_MS * 2 : SILENCE_MS
+      const silenceLeft = silenceMs * this.#patience - silentFor
       const waitLeft = MAX_WAIT_MS * this.#patience - waited
       if (silenceLeft <= 0 || waitLeft <= 0) {
         this.close(new ElectrumFault('The server does not answer'))
@@ -194,40 +272,68 @@ class ElectrumConnection implements ChainConnection {
 
   #onMessageText(text: string): void {
     if (text.trim() === '') return
-    const message = readJson(text)
-    if (message === undefined) {
+    const messages = readMessages(text)
+    if (messages === undefined) {
       this.close(new ElectrumFault('The server sent something that is no JSON-RPC message'))
       return
     }
     this.#lastReceived = this.#clock.monotonic()
-    const { id, method, params } = message
+    for (const message of messages) if (!this.#isClosed) this.#onMessage(message)
+    if (this.#queue.length > 0 && !this.#isClosed) this.#flushSoon()
+  }
+
+  #onMessage({ id, method, params, error, result }: JsonObject): void {
     if (typeof method === 'string' && (id === undefined || id === null)) {
       if (Array.isArray(params)) this.#handlers.onNotification(method, params)
       return
     }
-    const pending = typeof id === 'number' ? this.#pending.get(id) : undefined
-    if (pending === undefined) {
+    const request = typeof id === 'number' ? this.#sent.get(id) : undefined
+    if (typeof id !== 'number' || request === undefined) {
+      if (typeof id === 'number' && this.#abandoned.delete(id)) return
+      if ((id === null || id === undefined) && error !== undefined && this.#retryBatches()) return
       this.close(new ElectrumFault('The server answered a question that was not asked'))
       return
     }
-    this.#pending.delete(id as number)
-    if (message.error !== undefined && message.error !== null) pending.reject(refusalOf(message.error))
-    else pending.resolve(message.result ?? null)
-    if (this.#queue.length > 0) this.#flush()
+    this.#sent.delete(id)
+    if (isBatched(request)) this.#habits.release()
+    if (error === undefined || error === null) return void request.resolve(result ?? null)
+    const refusal = refusalOf(error)
+    if (isBatched(request) && isTooMuch(refusal)) this.#queue.push({ ...request, most: request.size >> 1 })
+    else request.reject(refusal)
   }
 }
 
-interface Pending {
+/** A request that has not been sent. */
+interface Request extends BatchItem {
   readonly resolve: (value: Json) => void
   readonly reject: (error: Error) => void
-  readonly sentAt: number
 }
 
+interface SentRequest extends Request {
+  readonly sentAt: number
+  /** Items of its batch; 1 for a single request. */
+  readonly size: number
+}
+
+/** Where a connection goes, and what is known of the server. */
+interface Target {
+  readonly server: ElectrumServer
+  readonly habits: ServerHabits
+  readonly circuit?: string | undefined
+}
+
+const isBatched = ({ size }: SentRequest): boolean => size > 1
+
+/** True if a server had to leave an item of a batch out because of the others. */
+const isTooMuch = ({ code, message }: ElectrumRefusal): boolean =>
+  !/subscription/i.test(message) && (code === 4 || /response too large|batch limit/i.test(message))
+
 const MAX_MESSAGE = 16_000_000
-const MAX_IN_FLIGHT = 2000
+const MAX_IN_FLIGHT = 5000
 const SILENCE_MS = 15_000
 const MAX_WAIT_MS = 120_000
 const CONNECT_MS = 10_000
+const PROBE_MS = 5_000
 
 const openChannel = (
   io: Io,
@@ -262,12 +368,14 @@ const withLimit = (io: Io, opening: Promise<Channel>): Promise<Channel> =>
     )
   })
 
-const readJson = (text: string): JsonObject | undefined => {
+const readMessages = (text: string): readonly JsonObject[] | undefined => {
   const value = tryJsonText(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined
+  const messages = Array.isArray(value) ? (value as readonly unknown[]) : [value]
+  return messages.every(isObject) ? messages : undefined
 }
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const refusalOf = (error: Json): ElectrumRefusal => {
   if (typeof error === 'string') return new ElectrumRefusal(undefined, error.slice(0, 500))
@@ -286,6 +394,14 @@ export class ElectrumRefusal extends Error {
     super(message)
     this.name = 'ElectrumRefusal'
     this.code = code
+  }
+}
+
+/** A server that ends a connection because of a batch: it is asked once more at once, in single requests. */
+export class ServerLesson extends Error {
+  constructor() {
+    super('The server takes no batches')
+    this.name = 'ServerLesson'
   }
 }
 
@@ -313,10 +429,13 @@ export const readElectrumUrl = (url: string): ChainServer | undefined => {
   return serverOf({ url, tcp: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), isTls } })
 }
 
-const serverOf = (server: ElectrumServer): ChainServer => ({
-  url: server.url,
-  open: (io, handlers, circuit) => ElectrumConnection.open(io, { server, circuit }, handlers)
-})
+const serverOf = (server: ElectrumServer): ChainServer => {
+  const habits = new ServerHabits()
+  return {
+    url: server.url,
+    open: (io, handlers, circuit) => ElectrumConnection.open(io, { server, habits, circuit }, handlers)
+  }
+}
 
 /** The host of a server: two ports of one host are one server's word. */
 export const hostOf = ({ url }: Pick<ChainServer, 'url'>): string =>

@@ -18,6 +18,7 @@ import {
   ElectrumFault,
   ElectrumRefusal,
   reasonOf,
+  ServerLesson,
   unreachable
 } from './connection.ts'
 import { type ChainTip, HeaderCache, type LinkedHeaders } from './headers.ts'
@@ -421,6 +422,7 @@ export class ElectrumPool {
     this.#isReady = false
     this.#cancelTrust?.()
     if (this.#clients.size === 0) return
+    if (error instanceof ServerLesson) return void this.#open()
     this.#failures++
     this.#untrusted++
     const reason = reasonOf(error)

@@ -1,7 +1,7 @@
 import { compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
 import { parseHeader } from '../chain/header.ts'
 import type { NetworkRow } from '../params/coin.ts'
-import type { ChainConnection, ChainServer } from './connection.ts'
+import { type ChainConnection, type ChainServer, ServerLesson } from './connection.ts'
 import {
   checkKnownBlocks,
   type HistoryItem,
@@ -55,7 +55,8 @@ export const queryWitness = async (
   query: WitnessQuery
 ): Promise<Testimony | undefined> => {
   const first = query.skip % Math.max(1, servers.length)
-  for (const server of [...servers.slice(first), ...servers.slice(0, first)].slice(0, MAX_TRIES)) {
+  const waiting = [...servers.slice(first), ...servers.slice(0, first)].slice(0, MAX_TRIES)
+  for (let server = waiting.shift(); server !== undefined; server = waiting.shift()) {
     if (query.life.isEnded) return undefined
     let connection: ChainConnection | undefined
     try {
@@ -63,8 +64,9 @@ export const queryWitness = async (
       connection = await server.open(io, handlers, circuit)
       query.life.onOpen(connection)
       return await testify(connection, { io, network, query })
-    } catch {
-      // The next one is asked.
+    } catch (error) {
+      // Else the next one is asked.
+      if (error instanceof ServerLesson) waiting.unshift(server)
     } finally {
       connection?.close(new Error('The second server has answered'))
     }
