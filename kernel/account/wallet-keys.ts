@@ -5,7 +5,7 @@ import { isRecord, type JsonObject } from '../base/json.ts'
 import { type AccountRules, exemptPass, type KeyPass, requestKeys } from '../keys/key-gate.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
-import type { CurrencyTools } from '../types/engine.ts'
+import type { CurrencyTools, KeyPaths } from '../types/engine.ts'
 import type { WalletId } from '../types/ids.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
 import { copyPluginData } from '../wallet/engine/validate.ts'
@@ -76,6 +76,21 @@ export class WalletKeyViews {
     return this.#query(type, async tools => textOf(await tools.getDisplayPublicKey?.({ id, type, keys })))
   }
 
+  /** Returns where below its keys a wallet has its addresses; undefined where its currency does not say. @throws WALLET_ID_UNKNOWN, ENGINE_NO_KEY, … */
+  async getKeyPaths(walletId: WalletId): Promise<KeyPaths | undefined> {
+    const keys = await this.getRawPublicKey(walletId)
+    const { type } = this.#options.book.get(walletId)
+    const { pluginId } = this.#options.services.plugins.infoOf(type)
+    return this.#query(type, async tools => {
+      const answer: unknown = await tools.getKeyPaths?.(keys)
+      if (answer === undefined) return undefined
+      const paths = copyPluginData({ pluginId, what: 'key paths' }, answer, MAX_KEYS)
+      const { givenOut, watched } = isRecord(paths) ? paths : {}
+      if (isTexts(givenOut) && isTexts(watched)) return { givenOut, watched }
+      throw new WalletError('BOGUS_DATA', { pluginId, what: 'key paths', path: '' })
+    })
+  }
+
   async #privateInfo(walletId: WalletId): Promise<WalletInfo> {
     const { services, book, check } = this.#options
     check()
@@ -104,6 +119,11 @@ export class WalletKeyViews {
 }
 
 const MAX_KEYS = 1_000_000
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(text => typeof text === 'string' && text.length <= MAX_PATH)
+
+const MAX_PATH = 200
 
 const textOf = (text: unknown): string => {
   if (typeof text === 'string' && text !== '' && text.length <= MAX_KEYS) return text

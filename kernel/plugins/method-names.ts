@@ -7,7 +7,7 @@ export type MethodNames<T> = Readonly<Record<keyof T, true>>
 export const toolMethods: MethodNames<CurrencyTools> = {
   ...{ createPrivateKey: true, derivePublicKey: true, parseUri: true, encodeUri: true },
   ...{ sampleAddress: true, checkPublicKey: true, importPrivateKey: true, getTokenId: true },
-  ...{ findOwnAddresses: true, verifyMessage: true },
+  ...{ findOwnAddresses: true, getKeyPaths: true, verifyMessage: true },
   ...{ getDisplayPrivateKey: true, getDisplayPublicKey: true, getSplittableTypes: true }
 }
 

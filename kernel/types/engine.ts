@@ -74,6 +74,8 @@ export interface CurrencyTools {
    * currency chooses. The kernel refuses swaps that pay one; absent: it compares those that it has seen.
    */
   findOwnAddresses?(publicKeys: JsonObject, addresses: readonly string[]): Promise<readonly string[]>
+  /** Returns where below its keys a wallet has its addresses, from its public keys. Absent: the currency has no such paths. */
+  getKeyPaths?(publicKeys: JsonObject): Promise<KeyPaths>
   /** Verifies the signature of a text by the key of an address. Absent: the currency has no messages. @throws ADDRESS_INVALID */
   verifyMessage?(signed: SignedMessage): Promise<MessageVerdict>
   /**
@@ -82,6 +84,24 @@ export interface CurrencyTools {
    * @throws NOT_SUPPORTED, or the error of the token's fault
    */
   getTokenId?(token: Token): Promise<TokenId>
+}
+
+/**
+ * The derivation paths of a wallet's addresses, as people keep them beside its words: a program that looks at others finds other
+ * addresses.
+ *
+ * @example
+ * ```ts
+ * import type { KeyPaths } from 'holdfast/plugin'
+ *
+ * export const paths: KeyPaths = { givenOut: ["m/84'/0'/0'/0/*"], watched: ["m/84'/0'/0'/0/*", "m/84'/0'/0'/1/*"] }
+ * ```
+ */
+export interface KeyPaths {
+  /** Of the addresses that it gives out. */
+  readonly givenOut: readonly string[]
+  /** Of all addresses whose coins it finds. */
+  readonly watched: readonly string[]
 }
 
 /**

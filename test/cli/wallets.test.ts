@@ -174,8 +174,17 @@ test.serial('wallets keys shows public keys, and private ones only with --reveal
     const hidden = await dataOf('wallets', 'keys', 'Savings', flag)
     t.deepEqual(hidden.keys, { redacted: true, hint: '--reveal' })
   }
-  const words = (await dataOf('wallets', 'keys', 'Savings', '--private', '--reveal')).keys
+  const { keys: words, paths } = await dataOf('wallets', 'keys', 'Savings', '--private', '--reveal')
   t.is(words.split(' ').length, 24)
+  t.deepEqual(paths.givenOut, ["m/84'/1'/0'/0/*"])
+  t.deepEqual(
+    paths.watched,
+    [49, 84].flatMap(purpose => [0, 1].map(change => `m/${purpose}'/1'/0'/${change}/*`))
+  )
+  // A copy of the keys alone can go into a file.
+  const ran = await run('wallets', 'keys', 'Savings', '--private', '--reveal')
+  t.is(ran.stdout.trim(), words)
+  t.regex(ran.stderr, /its addresses: m\/84'\/1'\/0'\/0\/\*\n.*also watched: m\/49'/)
   t.is(typeof (await dataOf('wallets', 'keys', 'Savings', '--raw', '--public')).keys, 'object')
   failed(t, await run('wallets', 'keys', 'Savings', '--private', '--qr', '--json'), 'USAGE', 2)
   failed(t, await run('wallets', 'keys', 'Savings', '--private', '-o', file('keys'), '--json'), 'USAGE', 2)

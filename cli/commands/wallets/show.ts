@@ -6,6 +6,7 @@ import {
   compact,
   type Json,
   type JsonObject,
+  type KeyPaths,
   nativeAmount,
   type WalletId,
   type WalletListing
@@ -178,8 +179,14 @@ export const walletsKeys: CommandRun = async (session, text = '') => {
   }
   if (isPrivate && isRevealed)
     session.statusLine.warn('anyone who sees this can spend everything in the wallet')
+  const paths = isRaw ? undefined : await (await session.account()).walletKeys.getKeyPaths(walletId)
+  if (paths !== undefined && isRevealed) showPaths(session, paths)
   return {
-    data: { ...facts, keys: keys ?? { redacted: true, hint: '--reveal' } },
+    data: {
+      ...facts,
+      keys: keys ?? { redacted: true, hint: '--reveal' },
+      ...compact({ paths: paths && { ...paths } })
+    },
     view: await viewOf(session, keys)
   }
 }
@@ -199,6 +206,13 @@ const readKeys = (
 ): Promise<Json> => {
   if (isRaw) return isPrivate ? walletKeys.getRawPrivateKey(walletId) : walletKeys.getRawPublicKey(walletId)
   return isPrivate ? walletKeys.getDisplayPrivateKey(walletId) : walletKeys.getDisplayPublicKey(walletId)
+}
+
+/** Beside the keys, which stand alone on standard output: who restores the wallet elsewhere has to look there. */
+const showPaths = ({ statusLine }: Session, { givenOut, watched }: KeyPaths): void => {
+  const others = watched.filter(path => !givenOut.includes(path))
+  statusLine.info(`its addresses: ${givenOut.join(' ')}`)
+  if (others.length > 0) statusLine.info(`also watched: ${others.join(' ')}`)
 }
 
 const textOf = (keys: Json | undefined): string =>

@@ -8,6 +8,7 @@ import {
   branchesOf,
   derivePublicKeys,
   extendedPublicKeyOf,
+  keyPathsOf,
   makeWalletKeys,
   purposesOf,
   readPublicKeys
@@ -44,6 +45,7 @@ export const makeTools = (coin: CoinRow, network: NetworkRow, io: Io): CurrencyT
         ? { type: 'p2pkh', data: new Uint8Array(20) }
         : { type: 'p2wsh', data: new Uint8Array(32) }
     ),
+  getKeyPaths: async keys => keyPathsOf(network, keys),
   verifyMessage: async signed => verifyUtxoMessage(coin, network, signed),
   findOwnAddresses: makeOwnAddressFinder(coin, network, io),
   parseUri: async uri => parseUri(coin, network, uri),

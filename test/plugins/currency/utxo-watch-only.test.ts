@@ -9,6 +9,7 @@ import { importWalletKeys } from '../../../plugins/currency/utxo/keys/import-key
 import {
   derivePublicKeys,
   extendedPublicKeyOf,
+  keyPathsOf,
   readPublicKeys
 } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
@@ -168,4 +169,24 @@ test('a wallet of another coin watches by the version bytes of its own', async t
   )
   t.is(keys.litecoinKey, undefined)
   t.regex(await firstOf(keys, '84/0', litecoinRow), /^ltc1q/)
+})
+
+test('the paths of a wallet say where its addresses are, also those of a wallet of BIP-49, which gives out others', t => {
+  const [network] = bitcoinRow.networks
+  const pathsOf = (text: string, options: object): readonly string[] => {
+    const keys = importWalletKeys(bitcoinRow, network, text, { io, options: { ...options } })
+    const { givenOut, watched } = keyPathsOf(network, derivePublicKeys(bitcoinRow, network, keys, io.crypto))
+    return [givenOut.join(' '), watched.join(' ')]
+  }
+  const both = "m/49'/0'/0'/0/* m/49'/0'/0'/1/* m/84'/0'/0'/0/* m/84'/0'/0'/1/*"
+  t.deepEqual(pathsOf(ABANDON, { format: 'bip49' }), ["m/84'/0'/0'/0/*", both])
+  t.deepEqual(pathsOf(ABANDON, { format: 'bip84' }), ["m/84'/0'/0'/0/*", both])
+  t.deepEqual(pathsOf(ABANDON, { format: 'bip44' }), ["m/44'/0'/0'/0/*", "m/44'/0'/0'/0/* m/44'/0'/0'/1/*"])
+  t.deepEqual(pathsOf(ABANDON, { format: 'bip44', coinType: 7 })[0], "m/44'/7'/0'/0/*")
+  t.deepEqual(pathsOf(ABANDON, { format: 'bip86' }), ["m/86'/0'/0'/0/*", "m/86'/0'/0'/0/* m/86'/0'/0'/1/*"])
+  t.deepEqual(pathsOf(ABANDON, { format: 'bip32' }), ['m/0/0/*', 'm/0/0/*'])
+  const third = new HDKey({ ...accountAt("m/84'/0'/2'"), versions: network.xkeys.bip84 }).publicExtendedKey
+  t.deepEqual(pathsOf(third, { watch: true }), ["m/84'/0'/2'/0/*", "m/84'/0'/2'/0/* m/84'/0'/2'/1/*"])
+  const seed = 'wild father tree among universe such mobile favorite target dynamic credit identify'
+  t.deepEqual(pathsOf(seed, { form: 'electrum' }), ['account key/0/*', 'account key/0/* account key/1/*'])
 })

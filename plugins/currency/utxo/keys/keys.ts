@@ -5,6 +5,7 @@ import {
   type CryptoPort,
   type Io,
   type JsonObject,
+  type KeyPaths,
   WalletError,
   type WalletKeys
 } from '../../../../kernel/plugin-api.ts'
@@ -84,6 +85,32 @@ export const extendedPublicKeyOf = (network: NetworkRow, keys: JsonObject): stri
   if (account === undefined) throw new WalletError('ENGINE_NO_KEY', {})
   return account.publicExtendedKey
 }
+
+/**
+ * Returns the paths of the addresses that a wallet gives out and watches: from the words down where its account is one of BIP-44 and its heirs, else
+ * from the account key that was imported. @throws ENGINE_NO_KEY
+ */
+export const keyPathsOf = (network: NetworkRow, keys: JsonObject): KeyPaths => {
+  const { format, coinType, accounts } = readPublicKeys(network, keys) ?? {}
+  if (format === undefined || accounts === undefined) throw new WalletError('ENGINE_NO_KEY', {})
+  const branches = branchesOf[format].filter(({ purpose }) => accounts.has(purpose))
+  const pathOf = ({ purpose, change }: Branch): string => {
+    const { depth = 0, index = 0 } = accounts.get(purpose) ?? {}
+    const isUsual = purpose === 32 ? depth === 1 && index === 0 : depth === 3 && index >= HARDENED
+    if (!isUsual) return `account key/${change}/*`
+    const usual = accountPathOf(purpose, coinType ?? network.coinType)
+    return `${usual.replace(/0'$/, `${index - HARDENED}'`)}/${change}/*`
+  }
+  const main = branches.some(({ purpose }) => purpose === mainPurposeOf[format])
+    ? mainPurposeOf[format]
+    : ownPurposeOf(format)
+  return {
+    givenOut: branches.filter(({ purpose, change }) => purpose === main && change === 0).map(pathOf),
+    watched: branches.map(pathOf)
+  }
+}
+
+const HARDENED = 0x80000000
 
 /** The account keys with private parts, for one signature. The caller wipes them. */
 export const privateAccountOf = (
