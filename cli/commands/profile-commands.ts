@@ -11,7 +11,13 @@ const SERVERS: readonly CommandFlag[] = [
   {
     flags: '--chain <currency=server>',
     summary:
-      'a server of a currency: Electrum, such as bitcoin=tls://host:50002, after a # the SHA-256 of its certificate, if you know it; or Esplora, such as bitcoin=esplora+https://host/api; bitcoin=none: no server',
+      'a server of a currency: Electrum, such as bitcoin=tls://host:50002, after a # the SHA-256 of its certificate, if you know it; Esplora, such as bitcoin=esplora+https://host/api; or a node of your own, such as bitcoin=rpc+http://127.0.0.1:8332; bitcoin=none: no server',
+    isRepeatable: true
+  },
+  {
+    flags: '--node-cookie <server=file>',
+    summary:
+      'the file in which a node writes its login, such as 127.0.0.1:8332=/home/me/.bitcoin/.cookie; 127.0.0.1:8332=none: no file',
     isRepeatable: true
   },
   {
@@ -46,7 +52,7 @@ export const profileCommands: readonly CommandSpec[] = [
       ...SERVERS,
       CONFIRM
     ],
-    secrets: ['api-key'],
+    secrets: ['api-key', 'node-login'],
     runsAlone: true,
     load: async () => (await import('./profiles/manage-profiles.ts')).profileCreate
   },
@@ -64,7 +70,7 @@ export const profileCommands: readonly CommandSpec[] = [
     summary: 'change the servers of a profile; a flag replaces what it names',
     example: 'profile edit savings --provider coinbase --provider kraken',
     flags: SERVERS,
-    secrets: ['api-key'],
+    secrets: ['api-key', 'node-login'],
     runsAlone: true,
     load: async () => (await import('./profiles/manage-profiles.ts')).profileEdit
   },

@@ -9,7 +9,7 @@ import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
 import { profileCertificates } from './certificates.ts'
 import { makePrivateFolder, type ProfilePaths } from './paths.ts'
 import { namedHosts, noControl, onlyNamedHosts } from './real-world.ts'
-import { proxyOf, type RealProfile, readProfile } from './settings.ts'
+import { nodeLoginOf, proxyOf, type RealProfile, readProfile } from './settings.ts'
 import { isRecord, readState, removeState, writeState } from './state-files.ts'
 import { type ControlAddress, localControl, remoteControl, type WorldControl } from './world-control.ts'
 
@@ -88,7 +88,10 @@ const realWorld = async (
 ): Promise<OpenWorld> => {
   const { makeNodeIo } = await import('../../platform/node/index.ts')
   const certificates = profileCertificates(paths, real.pinsCertificates === true)
-  const { fetch, connect, webSocket, isProxied } = makeNodeIo(compact({ proxy: proxyOf(real), certificates }))
+  const { fetch, connect, webSocket, isProxied } = makeNodeIo({
+    ...compact({ proxy: proxyOf(real), certificates }),
+    loginOf: nodeLoginOf(paths, real)
+  })
   const networked = { ...io, fetch, ...compact({ connect, webSocket, isProxied }) }
   return {
     io: onlyNamedHosts(networked, paths.name, namedHosts(real, addedHosts)),

@@ -19,8 +19,10 @@ export interface RealProfile {
   readonly loginServer?: string
   readonly syncServers: readonly string[]
   readonly infoServers: readonly string[]
-  /** Chain servers by plugin id: `tls://host:port`, `tcp://…`, `wss://…` or `ws://…` of Electrum, `esplora+https://host/api`. */
+  /** Chain servers by plugin id: `tls://host:port`, `tcp://…`, `wss://…` or `ws://…` of Electrum, `esplora+https://host/api`, `rpc+http://127.0.0.1:8332` of a node. */
   readonly chains: Readonly<Record<string, readonly string[]>>
+  /** The files with the logins of nodes, by `host:port`; each node writes one at its start. */
+  readonly nodeCookies?: Readonly<Record<string, string>>
   /** The ids of the shipped rate and swap plugins that may ask their servers. */
   readonly providers: readonly string[]
   /** A SOCKS5 proxy for every connection: `socks5://127.0.0.1:9050`. */
@@ -42,6 +44,7 @@ export type ProfileNetwork = RealNetwork | 'fake'
 
 const FILE = 'profile.json'
 const KEY_FILE = 'api-key.json'
+const LOGIN_FILE = 'node-logins.json'
 /** What an older version does not know and must not pass over, such as a proxy, makes the newer version of the file. */
 const VERSIONS: readonly unknown[] = [1, 2]
 const MAX_SERVERS = 50
@@ -102,20 +105,74 @@ export const writeApiKey = ({ config }: Pick<ProfilePaths, 'config'>, apiKey: st
 export const removeApiKey = ({ config }: Pick<ProfilePaths, 'config'>): void =>
   rmSync(join(config, KEY_FILE), { force: true })
 
+/** Reads the logins of nodes, `user:password` by `host:port`, which stand in a file of their own. */
+export const readNodeLogins = ({
+  config
+}: Pick<ProfilePaths, 'config'>): Readonly<Record<string, string>> => {
+  const path = join(config, LOGIN_FILE)
+  if (!existsSync(path)) return {}
+  const value = tryJsonText(readFileSync(path, 'utf8'))
+  if (isRecord(value) && Object.values(value).every(isText)) return value as Readonly<Record<string, string>>
+  throw invalid(path, 'is damaged')
+}
+
+/** Saves the logins of nodes, readable by their owner alone. */
+export const writeNodeLogins = (
+  { config }: Pick<ProfilePaths, 'config'>,
+  logins: Readonly<Record<string, string>>
+): void => {
+  if (Object.keys(logins).length === 0) rmSync(join(config, LOGIN_FILE), { force: true })
+  else writeState(config, LOGIN_FILE, logins)
+}
+
+/** The nodes that a profile names, as `host:port`. */
+export const nodesOf = ({ chains }: Pick<RealProfile, 'chains'>): readonly string[] => [
+  ...new Set(
+    Object.values(chains)
+      .flat()
+      .flatMap(text => (text.startsWith('rpc+') ? [new URL(text).host.toLowerCase()] : []))
+  )
+]
+
+/**
+ * Finds the login for the node of an origin: that of its file, which it writes anew at each start, or the one that is kept. A file
+ * that is not there means that the node does not run.
+ */
+export const nodeLoginOf = (
+  paths: Pick<ProfilePaths, 'config'>,
+  profile: RealProfile
+): ((origin: string) => string | undefined) => {
+  const nodes = new Set(nodesOf(profile))
+  return origin => {
+    const { hostname, port, protocol } = new URL(origin)
+    const node = `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
+    if (!nodes.has(node)) return undefined
+    const cookie = profile.nodeCookies?.[node]
+    if (cookie === undefined) return readNodeLogins(paths)[node]
+    try {
+      return readFileSync(cookie, 'utf8').slice(0, 1000).trim()
+    } catch {
+      return undefined
+    }
+  }
+}
+
 /** Removes the settings and the key of a profile; it is one of the fake world after that. */
 export const removeProfile = ({ config }: Pick<ProfilePaths, 'config'>): void => {
-  for (const name of [FILE, KEY_FILE]) rmSync(join(config, name), { force: true })
+  for (const name of [FILE, KEY_FILE, LOGIN_FILE]) rmSync(join(config, name), { force: true })
 }
 
 const parseProfile = (value: Readonly<Record<string, unknown>>, path: string): RealProfile => {
   const { network, loginServer, syncServers, infoServers, chains, providers, created } = value
-  const { proxy, pinsCertificates } = value
+  const { proxy, pinsCertificates, nodeCookies } = value
   const isSound =
     realNetworks.includes(network as RealNetwork) &&
     [loginServer, proxy].every(text => text === undefined || isText(text)) &&
     (pinsCertificates === undefined || pinsCertificates === true) &&
     [syncServers, infoServers].every(list => isTexts(list, MAX_SERVERS)) &&
     isTexts(providers, MAX_PROVIDERS) &&
+    (nodeCookies === undefined ||
+      (isRecord(nodeCookies) && isTexts(Object.values(nodeCookies), MAX_SERVERS))) &&
     isText(created) &&
     isRecord(chains) &&
     Object.keys(chains).length <= MAX_CHAINS &&
@@ -128,7 +185,7 @@ const parseProfile = (value: Readonly<Record<string, unknown>>, path: string): R
   if (profile.proxy !== undefined) checkProxy(profile.proxy)
   return {
     ...compact({ loginServer: profile.loginServer, proxy: profile.proxy }),
-    ...compact({ pinsCertificates: profile.pinsCertificates }),
+    ...compact({ pinsCertificates: profile.pinsCertificates, nodeCookies: profile.nodeCookies }),
     ...{ network: profile.network, syncServers: profile.syncServers, infoServers: profile.infoServers },
     ...{ chains: profile.chains, providers: profile.providers, created: profile.created }
   }
@@ -161,19 +218,21 @@ export const checkHttpServer = (text: string): string => {
 
 /** Reads the address of a chain server. @throws CliError USAGE */
 export const checkChainServer = (text: string): string => {
-  const url =
-    /^(?:tcp|tls|ws|wss|esplora\+https?):\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  const isKnown = /^(?:tcp|tls|ws|wss|esplora\+https?|rpc\+https?):\/\//.test(text) && URL.canParse(text)
+  const url = isKnown ? new URL(text) : undefined
   if (url === undefined || url.hostname === '')
     throw refused(
       text,
-      'is no chain server such as tls://electrum.example.org:50002 or esplora+https://esplora.example.org/api'
+      'is no chain server such as tls://electrum.example.org:50002, esplora+https://esplora.example.org/api or rpc+http://127.0.0.1:8332'
     )
-  if (url.username !== '')
+  const { protocol, port, pathname, search, hash } = url
+  if (url.username + url.password !== '')
     throw refused(url.host, 'was written with a name or a password, which a command line shows to others')
-  const { protocol, port, search, hash } = url
-  if (/^t(?:cp|ls):/.test(protocol) && port === '') throw refused(text, 'has no port, such as :50002')
-  if (protocol.startsWith('esplora') && search + hash !== '')
-    throw refused(text, 'has more than a path: a server of Esplora is named as esplora+https://host/api')
+  if (/^(?:tcp|tls|rpc\+)/.test(protocol) && port === '') throw refused(text, 'has no port, such as :50002')
+  if (protocol.startsWith('rpc') && !['', '/'].includes(pathname))
+    throw refused(text, 'has a path: a node is named as rpc+http://127.0.0.1:8332')
+  if (protocol.includes('+') && search + hash !== '')
+    throw refused(text, 'has a query: a server of Esplora is named as esplora+https://host/api')
   return text
 }
 

@@ -17,7 +17,8 @@ const secretNames = [
   'login-key',
   'private-key',
   'key-passphrase',
-  'api-key'
+  'api-key',
+  'node-login'
 ] as const
 
 /** The name of a secret. */
@@ -30,6 +31,7 @@ const WORDS: ReadonlyMap<SecretName, string> = new Map([
   ['pin', 'PIN'],
   ['new-pin', 'new PIN'],
   ['api-key', 'API key'],
+  ['node-login', 'login of the node'],
   ['otp', 'two-factor code'],
   ['otp-key', 'two-factor key'],
   ['otp-reset', 'reset token']

@@ -35,6 +35,8 @@ export class NodeFault extends Error {
 export interface LitecoinNode {
   /** The methods of the node, and of the wallet with which it starts. */
   readonly call: NodeCall
+  /** The address of its RPC, and the file with the login, which it writes at each start. */
+  readonly rpc: { readonly origin: string; readonly cookieFile: string }
   /** The methods of another wallet, which `createwallet` has made. */
   wallet(name: string): NodeCall
   /** Pays coins of the node's wallet, in the main unit; gives the txid. */
@@ -64,8 +66,8 @@ export const startLitecoinNode = async ({
     ...['acceptnonstdtxn=0', 'txindex=1', 'vbparams=mweb:-2:9223372036854775807'],
     ...(takesReplacements ? ['mempoolreplacement=1'] : [])
   ].map(option => `-${option}`)
-  const callIn = (wallet: string): NodeCall =>
-    makeCall(`http://127.0.0.1:${rpcPort}/${wallet}`, join(folder, 'regtest/.cookie'))
+  const rpc = { origin: `http://127.0.0.1:${rpcPort}`, cookieFile: join(folder, 'regtest/.cookie') }
+  const callIn = (wallet: string): NodeCall => makeCall(`${rpc.origin}/${wallet}`, rpc.cookieFile)
   const call = callIn('')
   const mainWallet = callIn('wallet/node')
   let child = spawn(program(), options, { stdio: 'ignore' })
@@ -76,6 +78,7 @@ export const startLitecoinNode = async ({
   }
   const node: LitecoinNode = {
     call: mainWallet,
+    rpc,
     wallet: name => callIn(`wallet/${name}`),
     async pay(address, amount) {
       // The node sends nothing by itself, so that a payment stays forgotten when a restart has forgotten it.
@@ -87,7 +90,8 @@ export const startLitecoinNode = async ({
       await end()
       child = spawn(program(), options, { stdio: 'ignore' })
       await untilReady(call, child)
-      for (const name of names) await call('loadwallet', name)
+      const loaded: readonly string[] = await call('listwallets')
+      for (const name of names) if (!loaded.includes(name)) await call('loadwallet', name)
     },
     async stop() {
       await end()

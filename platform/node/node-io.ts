@@ -21,11 +21,16 @@ export interface NodeIoOptions {
    * a self-signed certificate is refused. Requests of `fetch` take certificates of authorities only.
    */
   readonly certificates?: CertificateStore
+  /**
+   * The login for requests of `fetch` to an origin, as `user:password`; undefined for none. It is called for each request, since
+   * nodes write a new one at each start, and what asks never sees it.
+   */
+  readonly loginOf?: (origin: string) => string | undefined
 }
 
 /** Makes the io of Node: native crypto, the system's clock and randomness, HTTP, TCP, TLS and WebSocket. */
 export const makeNodeIo = (options: NodeIoOptions = {}): Io => {
-  const { crypto = 'native', maxReplyBytes = 16 * 1024 * 1024, proxy, certificates } = options
+  const { crypto = 'native', maxReplyBytes = 16 * 1024 * 1024, proxy, certificates, loginOf } = options
   const sockets = makeSockets(proxy, randomBytes(8).toString('hex'))
   const openUrl = (url: URL, circuit?: string): Promise<Socket> => sockets.open(addressOf(url, circuit))
   const limits = { maxBytes: maxReplyBytes, openLimitMs: sockets.isProxied ? 90_000 : 30_000 }
@@ -33,7 +38,7 @@ export const makeNodeIo = (options: NodeIoOptions = {}): Io => {
     crypto: chooseCrypto(crypto, nodeClock),
     clock: nodeClock,
     random: makeNodeRandom(),
-    fetch: makeNodeFetch(maxReplyBytes, sockets.isProxied ? openUrl : undefined),
+    fetch: withLogins(makeNodeFetch(maxReplyBytes, sockets.isProxied ? openUrl : undefined), loginOf),
     connect: async (address, handlers) =>
       textChannel(await sockets.open(address, certificates), handlers, maxReplyBytes),
     webSocket: (url, handlers, { circuit } = {}) =>
@@ -42,6 +47,17 @@ export const makeNodeIo = (options: NodeIoOptions = {}): Io => {
         open: target => sockets.open(addressOf(target, circuit), certificates)
       }),
     ...compact({ isProxied: sockets.isProxied ? true : undefined })
+  }
+}
+
+/** Adds logins to requests (RFC 7617). Redirects stay at their origin, so that no other one gets a login. */
+const withLogins = (fetch: Io['fetch'], loginOf: NodeIoOptions['loginOf']): Io['fetch'] => {
+  if (loginOf === undefined) return fetch
+  return async (url, options = {}) => {
+    const login = URL.canParse(url) ? loginOf(new URL(url).origin) : undefined
+    if (login === undefined) return fetch(url, options)
+    const authorization = `Basic ${Buffer.from(login).toString('base64')}`
+    return fetch(url, { ...options, headers: { ...options.headers, authorization } })
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
@@ -11,6 +11,7 @@ import type { Io } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { closeAgents, usesAgent } from '../helpers/agents.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
+import { FakeNode, serveNode } from '../helpers/fake-node.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
 const password = 'Correct Horse 1'
@@ -42,7 +43,7 @@ const keyFile = (home: string): string => {
   return path
 }
 
-for (const kind of ['Electrum', 'Esplora'] as const)
+for (const kind of ['Electrum', 'Esplora', 'a node'] as const)
   test.serial(
     `a profile on servers of its owner, of ${kind}, takes a payment, sends one, and asks no other host`,
     async t => {
@@ -56,12 +57,19 @@ for (const kind of ['Electrum', 'Esplora'] as const)
       const esplora = await serveEsplora(world.chains.bitcoin)
       t.teardown(() => esplora.close())
       const [electrum = ''] = served.chainServers.bitcoin
-      const chain = kind === 'Electrum' ? electrum : esplora.url
+      const login = '__cookie__:secret-of-the-node'
+      const node = await serveNode(t, new FakeNode(world.chains.bitcoin), login)
+      const cookie = join(home, 'cookie')
+      writeFileSync(cookie, login)
+      const chains = { Electrum: electrum, Esplora: esplora.url, 'a node': `rpc+http://${node}` }
+      const chain = chains[kind]
+      const cookies = kind === 'a node' ? ['--node-cookie', `${node}=${cookie}`] : []
       const [sync = ''] = served.syncServers
       const requested = recordConnections(t.teardown.bind(t))
       await done(
         run(home, `profile create own --network regtest --login-server ${served.authServer}`, [
-          ...['--sync-server', sync, '--chain', `bitcoin=${chain}`, '--api-key-file', keyFile(home), ...YES]
+          ...['--sync-server', sync, '--chain', `bitcoin=${chain}`, '--api-key-file', keyFile(home), ...YES],
+          ...cookies
         ])
       )
       const wallet = (words: string, more: readonly string[] = []): Promise<Ran['json']['data']> =>
@@ -211,6 +219,9 @@ test('a real profile needs a typed yes, and its name is not that of one with pla
     ['--chain', 'bitcoin=tls://electrum.example.org'],
     ['--chain', 'bitcoin=esplora+https://esplora.example.org/api?key=1'],
     ['--chain', 'bitcoin=esplora+ftp://esplora.example.org'],
+    ['--chain', 'bitcoin=rpc+http://127.0.0.1'],
+    ['--chain', 'bitcoin=rpc+http://user:word@127.0.0.1:8332'],
+    ['--chain', 'bitcoin=rpc+http://127.0.0.1:8332/wallet/mine'],
     ['--chain', 'dollar=tls://electrum.example.org:50002'],
     ['--provider', 'nobody']
   ] as const)
@@ -296,4 +307,35 @@ test('the API key of a profile stands in no result, and in a file that only its 
     (await done(run(home, `profile edit real --login-server ${server}`))).settings['API key'].value
   t.deepEqual(await keyAfter('https://login.edge.app/api'), ['set'])
   t.deepEqual(await keyAfter('https://login.edgetest.app/api'), [], 'another server gets no key of the first')
+})
+
+test('the login of a node stands in no result, is one of one node, and is forgotten with it', async t => {
+  const home = homeFor(t)
+  const [one, two] = ['127.0.0.1:8332', '127.0.0.1:9332']
+  const loginFile = join(home, 'login')
+  writeFileSync(loginFile, 'alice:a-word-of-the-node\n')
+  chmodSync(loginFile, 0o600)
+  const login = ['--node-login-file', loginFile]
+  const chain = (id: string, node: string): string[] => ['--chain', `${id}=rpc+http://${node}`]
+  const made = await run(home, 'profile create real --network main', [
+    ...chain('bitcoin', one),
+    ...login,
+    ...YES
+  ])
+  const shown = await run(home, 'profile show real')
+  for (const { stdout, stderr } of [made, shown]) t.false((stdout + stderr).includes('a-word-of-the-node'))
+  t.deepEqual(shown.json.data.settings[`login of ${one}`].value, ['set'])
+  const { config } = profilePaths('real', { HOLDFAST_HOME: home })
+  const file = join(config, 'node-logins.json')
+  t.is(statSync(file).mode & 0o077, 0)
+  t.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { [one]: 'alice:a-word-of-the-node' })
+  const both = [...chain('litecoin', two), ...chain('bitcoin', one), ...login]
+  t.is((await run(home, 'profile edit real', both)).json.error.code, 'USAGE', 'which of the two is meant')
+  await done(run(home, 'profile edit real', [...chain('litecoin', two), ...login]))
+  t.deepEqual(Object.keys(JSON.parse(readFileSync(file, 'utf8'))), [one, two])
+  const cookie = ['--node-cookie', `${two}=${join(home, 'cookie')}`]
+  const { settings } = await done(run(home, 'profile edit real --chain bitcoin=none', cookie))
+  t.deepEqual(settings[`login of ${two}`].value, [`in ${join(home, 'cookie')}`])
+  t.false(existsSync(file), 'no node needs a login that is kept here')
+  t.is((await run(home, 'profile edit real', ['--node-cookie', `${one}=/x`])).json.error.code, 'USAGE')
 })

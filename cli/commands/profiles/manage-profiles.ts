@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { compact, tryJsonText } from '../../../kernel/index.ts'
 import { endUnusedAgent, isListening } from '../../agent/client.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -11,13 +11,16 @@ import {
   checkChainServer,
   checkHttpServer,
   checkProxy,
+  nodesOf,
   type RealNetwork,
   type RealProfile,
   readApiKey,
+  readNodeLogins,
   readProfile,
   removeApiKey,
   removeProfile,
   writeApiKey,
+  writeNodeLogins,
   writeProfile
 } from '../../profile/settings.ts'
 import { isRecord } from '../../profile/state-files.ts'
@@ -49,6 +52,7 @@ export const profileCreate: CommandRun = async (session, name = '') => {
   const none = { syncServers: [], infoServers: [], chains: {}, providers: [] }
   const profile = edited(session, { network, ...none, created: new Date().toISOString() })
   const apiKey = await apiKeyFor(session, profile, false)
+  const logins = await nodeLoginsFor(session, paths, profile)
   await confirmTyped(session, {
     question: `${RISKS[network]} The servers that you name see your addresses.`,
     name: 'yes',
@@ -57,6 +61,7 @@ export const profileCreate: CommandRun = async (session, name = '') => {
   })
   if (!session.globals.dryRun) {
     if (apiKey !== undefined) writeApiKey(paths, apiKey)
+    writeNodeLogins(paths, logins)
     // First: a server that was named with its certificate is never known without it.
     expectFingerprints(session, paths)
     writeProfile(paths, profile)
@@ -79,9 +84,11 @@ export const profileEdit: CommandRun = async (session, name = '') => {
   // The key of one server is no business of another.
   const isSameServer = before.loginServer === profile.loginServer
   const apiKey = await apiKeyFor(session, profile, isSameServer && readApiKey(paths) !== undefined)
+  const logins = await nodeLoginsFor(session, paths, profile)
   if (!session.globals.dryRun) {
     if (apiKey !== undefined) writeApiKey(paths, apiKey)
     else if (!isSameServer) removeApiKey(paths)
+    writeNodeLogins(paths, logins)
     // First: a server that was named with its certificate is never known without it.
     expectFingerprints(session, paths)
     writeProfile(paths, profile)
@@ -167,7 +174,7 @@ const hasEntries = (folder: string): boolean => existsSync(folder) && readdirSyn
 
 /** The settings with what the flags say. */
 const edited = (session: Session, before: RealProfile): RealProfile => {
-  const { loginServer: _, proxy: __, pinsCertificates: ___, ...others } = before
+  const { loginServer: _, proxy: __, pinsCertificates: ___, nodeCookies: ____, ...others } = before
   const given = session.text('loginServer')
   const loginServer = given === undefined ? before.loginServer : ofNone(given, checkHttpServer)
   const givenProxy = session.text('proxy')
@@ -185,7 +192,32 @@ const edited = (session: Session, before: RealProfile): RealProfile => {
     syncServers: list('syncServer', before.syncServers, checkHttpServer),
     infoServers: list('infoServer', before.infoServers, checkHttpServer),
     providers: list('provider', before.providers, checkProvider),
-    chains: editedChains(session, before)
+    ...editedNodes(session, before)
+  }
+}
+
+/** The chain servers, and the files with the logins of nodes, without those of nodes that are named no more. */
+const editedNodes = (session: Session, before: RealProfile): Pick<RealProfile, 'chains' | 'nodeCookies'> => {
+  const chains = editedChains(session, before)
+  const cookies = new Map(Object.entries(before.nodeCookies ?? {}))
+  const nodes = nodesOf({ chains })
+  for (const text of session.texts('nodeCookie')) {
+    const [, node = '', file = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? []
+    if (!nodes.includes(node))
+      throw new CliError(
+        'USAGE',
+        '--node-cookie is the host and the port of a node that --chain names, with a file',
+        {
+          hint: 'Such as --node-cookie 127.0.0.1:8332=/home/me/.bitcoin/.cookie'
+        }
+      )
+    if (file === 'none') cookies.delete(node)
+    else cookies.set(node, resolve(file))
+  }
+  const nodeCookies = Object.fromEntries([...cookies].filter(([node]) => nodes.includes(node)))
+  return {
+    chains,
+    ...compact({ nodeCookies: Object.keys(nodeCookies).length === 0 ? undefined : nodeCookies })
   }
 }
 
@@ -252,6 +284,36 @@ const apiKeyFor = async (
   if (given !== undefined) return given
   if (loginServer === undefined || hasKey || !session.secrets.canPrompt) return undefined
   return session.secrets.prompt('api-key', { message: 'API key of the login server:' })
+}
+
+/** The logins of the nodes that a profile names, with one that is new; those of others are forgotten. */
+const nodeLoginsFor = async (
+  session: Session,
+  paths: ProfilePaths,
+  profile: RealProfile
+): Promise<Readonly<Record<string, string>>> => {
+  const { nodeCookies = {} } = profile
+  const nodes = nodesOf(profile).filter(node => nodeCookies[node] === undefined)
+  const kept = Object.fromEntries(
+    Object.entries(readNodeLogins(paths)).filter(([node]) => nodes.includes(node))
+  )
+  const named = nodesOf({ chains: { named: session.texts('chain').flatMap(text => readChain(text).server) } })
+  const given = await session.secrets.given('node-login')
+  const targets =
+    given === undefined ? nodes.filter(node => kept[node] === undefined) : named.length > 0 ? named : nodes
+  const [target] = targets
+  if (given === undefined && (target === undefined || !session.secrets.canPrompt)) return kept
+  if (target === undefined || targets.length > 1)
+    throw new CliError('USAGE', 'A login is one of one node: name it with --chain in the same command', {
+      hint: 'Such as --chain bitcoin=rpc+http://127.0.0.1:8332. Each further node needs a profile edit of its own.'
+    })
+  const login =
+    given ??
+    (await session.secrets.prompt('node-login', {
+      message: `Login of the node ${target}, as user:password:`
+    }))
+  if (!/^[^:]+:./.test(login)) throw new CliError('USAGE', 'The login of a node is written as user:password')
+  return { ...kept, [target]: login }
 }
 
 const serversOf = ({ loginServer, syncServers, infoServers, chains }: RealProfile): readonly string[] =>

@@ -8,7 +8,15 @@ import { addedHosts } from '../../plugins/plugin-list.ts'
 import { type DamagedServer, type KnownServer, profileCertificates } from '../../profile/certificates.ts'
 import { checkProfileName, type ProfilePaths, profilePaths } from '../../profile/paths.ts'
 import { namedHosts } from '../../profile/real-world.ts'
-import { networkOf, type RealProfile, readApiKey, readProfile, settingsPath } from '../../profile/settings.ts'
+import {
+  networkOf,
+  nodesOf,
+  type RealProfile,
+  readApiKey,
+  readNodeLogins,
+  readProfile,
+  settingsPath
+} from '../../profile/settings.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 
@@ -95,7 +103,7 @@ export const shownProfile = (
     }
   const { network } = profile
   const file = settingsPath(paths)
-  const settings = settingsOf(profile, readApiKey(paths) !== undefined)
+  const settings = settingsOf(profile, readApiKey(paths) !== undefined, Object.keys(readNodeLogins(paths)))
   const certificates = profileCertificates(paths, false).list()
   const hosts = [...namedHosts(profile, addedHosts(paths))].sort()
   const json: JsonObject = Object.fromEntries(
@@ -147,7 +155,7 @@ const certificateText = (known: KnownServer | DamagedServer): CellLike => {
 
 type Setting = readonly [label: string, value: readonly string[], missing: string]
 
-const settingsOf = (profile: RealProfile, hasKey: boolean): readonly Setting[] => {
+const settingsOf = (profile: RealProfile, hasKey: boolean, logins: readonly string[]): readonly Setting[] => {
   const { network, loginServer, syncServers, infoServers, chains, providers, created } = profile
   const { proxy, pinsCertificates } = profile
   return [
@@ -162,6 +170,11 @@ const settingsOf = (profile: RealProfile, hasKey: boolean): readonly Setting[] =
     ['info servers', infoServers, 'not needed'],
     ...Object.entries(chains).map(([id, servers]): Setting => [`chain ${id}`, servers, '']),
     ...(Object.keys(chains).length === 0 ? [['chains', [], 'no wallet sees its coins'] as const] : []),
+    ...nodesOf(profile).map((node): Setting => {
+      const cookie = profile.nodeCookies?.[node]
+      const login = cookie === undefined ? (logins.includes(node) ? ['set'] : []) : [`in ${cookie}`]
+      return [`login of ${node}`, login, 'the node refuses to answer without one']
+    }),
     ['providers', providers, 'no rates and no swaps'],
     ['proxy', proxy === undefined ? [] : [proxy], 'servers see your address on the network'],
     [

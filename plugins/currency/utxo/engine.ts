@@ -93,6 +93,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#steps = new SeenSteps(this.#state.saved, request.seenTxCheckpoint)
     this.#reportedCheckpoint = request.seenTxCheckpoint
     this.#client = {
+      scripts: this.#state.scripts,
       onOpen: () => this.#scanSoon(),
       onTip: tip => this.#setTip(tip),
       onLinked: () => this.#regrade(),
@@ -312,7 +313,7 @@ class UtxoEngine implements CurrencyEngine {
     }
     // In the background: a wallet does not wait for a second server.
     this.#opinion.compareSoon(
-      () => ({ pool: this.#pool, ledger: this.#state.ledger, table: this.#state.table }),
+      () => ({ pool: this.#pool, ...this.#state.known }),
       fresh => this.#onCompared(fresh)
     )
   }

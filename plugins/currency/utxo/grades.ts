@@ -4,7 +4,7 @@ import type { HistoryItem } from './electrum/replies.ts'
 import { fetchHistories } from './electrum/requests.ts'
 import type { Testimony, WitnessLife, WitnessQuery } from './electrum/witness.ts'
 import type { Ledger, LedgerTx } from './wallet/ledger.ts'
-import type { ScriptRecord, ScriptTable } from './wallet/scripts.ts'
+import type { ScriptRecord, ScriptSource, ScriptTable } from './wallet/scripts.ts'
 
 type Proof = Pick<LedgerTx, 'block' | 'height'>
 
@@ -54,6 +54,7 @@ interface Compared {
   readonly pool: Pick<ElectrumPool, 'callMany' | 'serverUrl' | 'tip'>
   readonly ledger: Ledger
   readonly table: ScriptTable
+  readonly scripts: ScriptSource
 }
 
 /** A difference between two servers over one script. */
@@ -221,7 +222,7 @@ export class SecondOpinion implements WitnessLife {
 
   /** @returns scripts with differences that are to be looked at once more at once; undefined if no comparison was made */
   async #compare(
-    { pool, ledger }: Compared,
+    { pool, ledger, scripts }: Compared,
     records: readonly ScriptRecord[]
   ): Promise<readonly ScriptRecord[] | undefined> {
     const { tip, serverUrl } = pool
@@ -230,7 +231,7 @@ export class SecondOpinion implements WitnessLife {
     const heights = records.flatMap(record => confirmedOf(record, ledger).map(({ height }) => height))
     const testimony = await this.#witness(serverUrl, {
       ...{ life: this, skip: this.#skip, heights: [...heights, tip.height] },
-      scripthashes: records.map(({ scripthash }) => scripthash)
+      ...{ scripts, scripthashes: records.map(({ scripthash }) => scripthash) }
     })
     if (round !== this.#round) return undefined
     if (testimony === undefined) {
@@ -289,7 +290,7 @@ export const releaseHeld = (ledger: Ledger): void => {
 const judge = (
   record: ScriptRecord,
   at: number,
-  { testimony, pool, ledger }: Omit<Compared, 'table'> & { readonly testimony: Testimony }
+  { testimony, pool, ledger }: Omit<Compared, 'scripts' | 'table'> & { readonly testimony: Testimony }
 ): { readonly texts: readonly string[]; readonly isOpen: boolean } => {
   const { server, height: end, hashes, histories } = testimony
   const shown = new Map((histories[at] ?? []).map(({ txid, height }) => [txid, height]))

@@ -8,6 +8,7 @@ import { queryWitness } from './electrum/witness.ts'
 import { openEngine, type UtxoEngineOptions } from './engine.ts'
 import type { Witness } from './grades.ts'
 import { readEsploraUrl } from './http/esplora.ts'
+import { readNodeUrl } from './http/node.ts'
 import { bitcoinRow, bitcoinTestnetRow } from './params/bitcoin.ts'
 import type { CoinRow, NetworkRow } from './params/coin.ts'
 import { litecoinRow } from './params/litecoin.ts'
@@ -32,7 +33,8 @@ const infoOf = (coin: CoinRow): CurrencyInfo => ({
  * Makes the plugin of a coin of the UTXO family.
  *
  * Options: `network` (such as `regtest`; the row's first by default) and `servers`, a list of Electrum servers
- * (`tcp://host:port`, `tls://host:port`, `ws://…`, `wss://…`) and of Esplora's (`esplora+https://host/api`). All wallets of a coin share one connection;
+ * (`tcp://host:port`, `tls://host:port`, `ws://…`, `wss://…`), of Esplora's (`esplora+https://host/api`) and of nodes of one's own
+ * (`rpc+http://127.0.0.1:port`, whose login the io adds). All wallets of a coin share one connection;
  * through a proxy each has its own, on a circuit that no other wallet uses, so that a server cannot tell that they belong together.
  */
 export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
@@ -101,11 +103,11 @@ const serversOf = (network: NetworkRow, options: JsonObject): readonly ChainServ
     const server = typeof url === 'string' ? readServerUrl(url) : undefined
     if (server === undefined)
       throw new TypeError(
-        `The option "servers" has an entry that is no tcp, tls, ws, wss, esplora+https or esplora+http URL: number ${at + 1}`
+        `The option "servers" has an entry that is no tcp, tls, ws, wss, esplora+http(s) or rpc+http(s) URL: number ${at + 1}`
       )
     return server
   })
 }
 
 const readServerUrl = (url: string): ChainServer | undefined =>
-  url.length > 300 ? undefined : (readElectrumUrl(url) ?? readEsploraUrl(url))
+  url.length > 300 ? undefined : (readElectrumUrl(url) ?? readEsploraUrl(url) ?? readNodeUrl(url))

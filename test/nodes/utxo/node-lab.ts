@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HDKey } from '@scure/bip32'
@@ -8,6 +9,7 @@ import type { ExecutionContext } from 'ava'
 import { LITECOIN_REGTEST } from '../../../fake-server/chain/chain-params.ts'
 import { type FakeWorld, makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import { serveElectrumTcp } from '../../../fake-server/http/electrum-tcp.ts'
+import { serveEsplora } from '../../../fake-server/http/esplora.ts'
 import {
   hasLitecoinNode,
   type LitecoinNode,
@@ -81,8 +83,13 @@ export interface NodeBalances {
   readonly immature: string
 }
 
+/** The kinds of servers that wallets ask. */
+export type Backend = 'electrum' | 'esplora' | 'rpc'
+
 /** Options of {@link openNodeLab}. */
 export interface NodeLabOptions extends LitecoinNodeOptions {
+  /** How the wallets ask: an Electrum server or one of Esplora in front of the node, or the node itself. */
+  readonly backend?: Backend
   /** Replies come this much later and in small pieces, and notifications first, as real servers do it on purpose. */
   readonly delayMs?: number
 }
@@ -114,9 +121,12 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
   await node.call('generatetoaddress', 110, await node.call('getnewaddress'))
   const chain = await NodeChain.open(node.call, { network: LITECOIN_REGTEST, clock: io.clock })
   t.teardown(() => chain.close())
+  const { backend = 'electrum' } = options
   const electrum = await serveElectrumTcp(chain)
   t.teardown(() => electrum.close())
-  let server = electrum.url
+  const esplora = await serveEsplora(chain)
+  t.teardown(() => esplora.close())
+  let server = { electrum: electrum.url, esplora: esplora.url, rpc: `rpc+${node.rpc.origin}` }[backend]
   if (options.delayMs !== undefined) {
     const proxy = await openSlowProxy(electrum.port, options.delayMs)
     t.teardown(() => proxy.close())
@@ -145,11 +155,11 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
     open: async (words, opened = {}) => {
       devices += 1
       const { storage, format = 'bip84' } = opened
-      const kernel = await open({ ...deviceOptions(world, server), ...compact({ storage }) })
+      const kernel = await open({ ...deviceOptions(world, node, server), ...compact({ storage }) })
       return makeLabWallet(kernel, { node, words, name: `owner${devices}`, format })
     },
     reopen: async ({ name, wallet: { id } }, { storage, isOffline }) => {
-      const kernel = await open({ ...deviceOptions(world, isOffline ? NOWHERE : server), storage })
+      const kernel = await open({ ...deviceOptions(world, node, isOffline ? NOWHERE : server), storage })
       const account = await kernel.context.loginWithPassword(name, PASSWORD)
       return labWalletOf(kernel, { node, name, account, wallet: await account.openWallet(id) })
     },
@@ -166,10 +176,16 @@ const PASSWORD = 'of the lab'
 
 type DeviceOptions = NonNullable<Parameters<typeof openDevice>[1]>
 
-const deviceOptions = (world: FakeWorld, server: string): DeviceOptions => {
-  const io = { ...makeNodeIo(), crypto: quickCrypto }
+const deviceOptions = (world: FakeWorld, { rpc }: LitecoinNode, server: string): DeviceOptions => {
+  // The node writes a new login at each start, and takes the file away at its end.
+  const loginOf = (origin: string): string | undefined =>
+    origin === rpc.origin && existsSync(rpc.cookieFile) ? readFileSync(rpc.cookieFile, 'utf8') : undefined
+  const io = { ...makeNodeIo({ loginOf }), crypto: quickCrypto }
+  const own = world.ioFor(io)
+  const fetch: typeof io.fetch = (url, options) =>
+    url.startsWith('http://127.0.0.1:') ? io.fetch(url, options) : own.fetch(url, options)
   return {
-    io: { ...world.ioFor(io), ...compact({ connect: io.connect }) },
+    io: { ...own, fetch, ...compact({ connect: io.connect }) },
     plugins: [litecoin],
     pluginOptions: { litecoin: { network: 'regtest', servers: [server] } }
   }

@@ -66,10 +66,19 @@ const openRich = async (
   return owner
 }
 
-for (const format of ['bip44', 'bip49', 'bip84'] as const) {
+/** A wallet of BIP-49 has the addresses of BIP-84, too. */
+const KINDS = [
+  ['bip44', 'electrum'],
+  ['bip49', 'electrum'],
+  ['bip84', 'electrum'],
+  ['bip49', 'rpc'],
+  ['bip84', 'esplora']
+] as const
+
+for (const [format, backend] of KINDS) {
   withNode(
     serial,
-    `a ${format} wallet of restored words receives and pays, and its balances are those of the node in every step`,
+    `by ${backend} a ${format} wallet of restored words receives and pays, and its balances are those of the node in every step`,
     async (t, lab) => {
       const owner = await lab.open(wordsOf(t), { format })
       await owner.agree(t, 'empty')
@@ -87,7 +96,8 @@ for (const format of ['bip44', 'bip49', 'bip84'] as const) {
       await owner.agree(t, 'payment confirmed')
       await becomes(t, owner, txid, isConfirmed)
       t.is(await lab.node.call('getreceivedbyaddress', payee), 1)
-    }
+    },
+    { backend }
   )
 }
 
@@ -154,70 +164,81 @@ withNode(
   }
 )
 
-withNode(
-  serial,
-  'a rival that a miner takes instead is followed, and its coins are not counted twice',
-  async (t, lab) => {
-    const { node } = lab
-    const owner = await openRich(t, lab, [1])
-    const copy = node.wallet(owner.name)
-    const [coin] = await copy('listunspent')
-    const outputs = [{ [await node.call('getnewaddress')]: 0.4 }, { [await owner.address()]: 0.59 }]
-    const raw = await node.call('createrawtransaction', [{ txid: coin.txid, vout: coin.vout }], outputs)
-    const { hex } = await copy('signrawtransactionwithwallet', raw)
-    const { txid } = await pay(owner, [[await node.call('getnewaddress'), ONE / 4n]])
-    await node.call('generateblock', await node.call('getnewaddress'), [hex])
-    await lab.chain.follow()
-    await becomes(t, owner, txid, ({ sentState }) => sentState === 'replaced')
-    await owner.agree(t, 'the rival is mined')
-    t.is(owner.balances().trusted, '59000000')
-  }
-)
+for (const backend of ['electrum', 'rpc'] as const)
+  withNode(
+    serial,
+    `by ${backend} a rival that a miner takes instead is followed, and its coins are not counted twice`,
+    async (t, lab) => {
+      const { node } = lab
+      const owner = await openRich(t, lab, [1])
+      const copy = node.wallet(owner.name)
+      const [coin] = await copy('listunspent')
+      const outputs = [{ [await node.call('getnewaddress')]: 0.4 }, { [await owner.address()]: 0.59 }]
+      const raw = await node.call('createrawtransaction', [{ txid: coin.txid, vout: coin.vout }], outputs)
+      const { hex } = await copy('signrawtransactionwithwallet', raw)
+      const { txid } = await pay(owner, [[await node.call('getnewaddress'), ONE / 4n]])
+      await node.call('generateblock', await node.call('getnewaddress'), [hex])
+      await lab.chain.follow()
+      await becomes(t, owner, txid, ({ sentState }) => sentState === 'replaced')
+      await owner.agree(t, 'the rival is mined')
+      t.is(owner.balances().trusted, '59000000')
+    },
+    { backend }
+  )
 
-withNode(
-  serial,
-  'blocks that are replaced, one to six deep, take confirmations back and give them again',
-  async (t, lab) => {
-    const { node } = lab
-    const owner = await openRich(t, lab, [1, 1, 1, 1, 1, 1])
-    for (let depth = 1; depth <= 6; depth += 1) {
-      const { txid } = await pay(owner, [[await node.call('getnewaddress'), ONE / 10n]])
-      await lab.mine(depth)
-      await becomes(t, owner, txid, isConfirmed)
-      const height: number = await node.call('getblockcount')
-      await node.call('invalidateblock', await node.call('getblockhash', height - depth + 1))
-      await lab.chain.follow()
-      await becomes(t, owner, txid, tx => !isConfirmed(tx))
-      await owner.agree(t, `${depth} blocks gone`)
-      // Empty blocks, so that the payment waits on the longer chain.
-      for (let i = 0; i <= depth; i += 1)
-        await node.call('generateblock', await node.call('getnewaddress'), [])
-      await lab.chain.follow()
-      await owner.agree(t, `${depth} blocks replaced`)
-      t.false(isConfirmed(await owner.wallet.getTransaction(txid)))
+for (const backend of ['electrum', 'rpc', 'esplora'] as const)
+  withNode(
+    serial,
+    `by ${backend} blocks that are replaced, one to six deep, take confirmations back and give them again`,
+    async (t, lab) => {
+      const { node } = lab
+      const owner = await openRich(t, lab, [1, 1, 1, 1, 1, 1])
+      for (let depth = 1; depth <= 6; depth += 1) {
+        const { txid } = await pay(owner, [[await node.call('getnewaddress'), ONE / 10n]])
+        await lab.mine(depth)
+        await becomes(t, owner, txid, isConfirmed)
+        const height: number = await node.call('getblockcount')
+        await node.call('invalidateblock', await node.call('getblockhash', height - depth + 1))
+        await lab.chain.follow()
+        await becomes(t, owner, txid, tx => !isConfirmed(tx))
+        await owner.agree(t, `${depth} blocks gone`)
+        // Empty blocks, so that the payment waits on the longer chain.
+        for (let i = 0; i <= depth; i += 1)
+          await node.call('generateblock', await node.call('getnewaddress'), [])
+        await lab.chain.follow()
+        await owner.agree(t, `${depth} blocks replaced`)
+        t.false(isConfirmed(await owner.wallet.getTransaction(txid)))
+        await lab.mine(1)
+        await becomes(t, owner, txid, isConfirmed)
+        await owner.agree(t, `${depth} deep, mined again`)
+      }
+    },
+    { backend }
+  )
+
+for (const backend of ['electrum', 'rpc'] as const)
+  withNode(
+    serial,
+    `by ${backend} a payment that the node forgets is sent again, and mined`,
+    async (t, lab) => {
+      const owner = await openRich(t, lab, [1])
+      const { txid } = await pay(owner, [[await lab.node.call('getnewaddress'), ONE / 4n]])
+      await becomes(t, owner, txid, ({ sentState }) => sentState === 'seen')
+      let wasForgotten = false
+      const stop = lab.chain.onChange(() => {
+        wasForgotten ||= lab.chain.view.mempool.size === 0
+      })
+      await lab.node.restart()
+      // By RPC the wallet itself is the first to see it, and sends it again at once.
+      if (backend === 'electrum') await waitFor(() => wasForgotten)
+      stop()
+      await waitFor(async () => (await lab.node.call('getrawmempool')).includes(txid))
       await lab.mine(1)
       await becomes(t, owner, txid, isConfirmed)
-      await owner.agree(t, `${depth} deep, mined again`)
-    }
-  }
-)
-
-withNode(serial, 'a payment that the node forgets is sent again, and mined', async (t, lab) => {
-  const owner = await openRich(t, lab, [1])
-  const { txid } = await pay(owner, [[await lab.node.call('getnewaddress'), ONE / 4n]])
-  await becomes(t, owner, txid, ({ sentState }) => sentState === 'seen')
-  let wasForgotten = false
-  const stop = lab.chain.onChange(() => {
-    wasForgotten ||= lab.chain.view.mempool.size === 0
-  })
-  await lab.node.restart()
-  await waitFor(() => wasForgotten)
-  stop()
-  await waitFor(async () => (await lab.node.call('getrawmempool')).includes(txid))
-  await lab.mine(1)
-  await becomes(t, owner, txid, isConfirmed)
-  await owner.agree(t, 'mined at last')
-})
+      await owner.agree(t, 'mined at last')
+    },
+    { backend }
+  )
 
 withNode(
   serial,

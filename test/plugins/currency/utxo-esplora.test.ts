@@ -131,6 +131,24 @@ test('more blocks than come at once are linked, and a payment in each is proven 
   t.true(world.paths.some(path => path.endsWith('/merkle-proof')))
 })
 
+test('a block that comes while the headers below it are read is not missed', async t => {
+  let left = 0
+  let world: EsploraWorld | undefined
+  const twist: Twist = (path, reply) => {
+    if (path !== '/blocks/tip/hash' || left === 0 || world === undefined) return reply
+    left -= 1
+    // More than one, so that the headers between are asked for.
+    world.chain.mine(2)
+    return { text: world.chain.view.tip.hash }
+  }
+  world = makeWorld(t, { twist })
+  const { chain } = world
+  const alice = await world.openWallet()
+  left = 2
+  await until('all blocks are known', () => left === 0 && alice.reported.heights.at(-1) === chain.height)
+  t.is(alice.reported.heights.at(-1), chain.height)
+})
+
 test('a server that is asked too often is left alone for as long as it says, and then everything is there', async t => {
   let refused = 0
   const world = makeWorld(t, {
@@ -278,11 +296,14 @@ test('an address that is none is refused with the forms that are', async t => {
     'esplora://host',
     'esplora+https://',
     'esplora+https://user:word@host/api',
-    'esplora+https://host/api?key=1'
+    'esplora+https://host/api?key=1',
+    'rpc+http://127.0.0.1',
+    'rpc+http://user:word@127.0.0.1:8332',
+    'rpc+http://127.0.0.1:8332/wallet/mine'
   ])
     t.throws(
       () => makeTestWorld({ servers: [url] }),
-      { message: /esplora\+https or esplora\+http URL: number 1/ },
+      { message: /no tcp, tls, ws, wss, esplora.*number 1/ },
       url
     )
 })

@@ -65,17 +65,21 @@ const NO_WORK = 'A block header has not the work it claims'
 
 /** The Merkle root that a branch proves for a transaction. `path`: hashes as shown, from the leaf up. */
 export const merkleBranchRoot = (txid: Txid, path: readonly string[], position: number): string => {
-  let node = bytesOfReversed(txid)
+  let node: string = txid
   let at = position
   for (const sibling of path) {
-    const other = bytesOfReversed(sibling)
-    const pair = new Uint8Array(64)
-    pair.set(at % 2 === 1 ? other : node)
-    pair.set(at % 2 === 1 ? node : other, 32)
-    node = sha256Twice(pair)
+    node = at % 2 === 1 ? merklePair(sibling, node) : merklePair(node, sibling)
     at = Math.floor(at / 2)
   }
-  return hexOfReversed(node)
+  return node
+}
+
+/** The node above two nodes of a Merkle tree, each as shown. */
+export const merklePair = (left: string, right: string): string => {
+  const pair = new Uint8Array(64)
+  pair.set(bytesOfReversed(left))
+  pair.set(bytesOfReversed(right), 32)
+  return hexOfReversed(sha256Twice(pair))
 }
 
 const PLAIN = 80

@@ -12,6 +12,7 @@ import {
   tryJsonText,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
+import type { ScriptSource } from '../wallet/scripts.ts'
 import { type BatchItem, MAX_BATCH, ServerHabits } from './batches.ts'
 
 /** One request: a method of the Electrum protocol with its parameters. */
@@ -43,6 +44,7 @@ export interface ChainServer {
 
 /** The calls of a connection to its owner; none after `onClose`. */
 export interface ConnectionHandlers {
+  readonly scripts?: ScriptSource | undefined
   onNotification(method: string, params: readonly Json[]): void
   onClose(error: Error): void
 }

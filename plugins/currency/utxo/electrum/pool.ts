@@ -11,6 +11,7 @@ import type { BlockHeader } from '../chain/header.ts'
 import { type ChainOrigin, ChainRefusal } from '../chain/header-chain.ts'
 import { isTxHash } from '../chain/transaction.ts'
 import type { FeeEstimates, NetworkRow } from '../params/coin.ts'
+import type { ScriptSource } from '../wallet/scripts.ts'
 import {
   type ChainConnection,
   type ChainServer,
@@ -36,6 +37,7 @@ import { TipFollower } from './tip-follower.ts'
 
 /** The calls of the pool to a wallet. */
 export interface PoolClient {
+  readonly scripts: ScriptSource
   /** A new connection: every subscription has to be made again. */
   onOpen(): void
   onTip(tip: ChainTip): void
@@ -100,6 +102,11 @@ export class ElectrumPool {
   #follower: TipFollower | undefined
   readonly #fees: ServerFees
   #server: ChainServer | undefined
+
+  readonly #scripts: ScriptSource = {
+    placeOf: scripthash => this.#watchers.get(scripthash)?.[0]?.scripts.placeOf(scripthash),
+    branches: () => [...this.#clients.keys()].flatMap(({ scripts }) => scripts.branches())
+  }
 
   constructor(io: Io, network: NetworkRow, options: ElectrumPoolOptions) {
     this.#io = io
@@ -298,6 +305,7 @@ export class ElectrumPool {
     this.#isOpening = true
     let opened: ChainConnection | undefined
     const handlers = {
+      scripts: this.#scripts,
       onNotification: (method: string, params: readonly Json[]): void => this.#onPush(method, params),
       onClose: (error: Error): void => {
         if (opened !== undefined && opened === this.#connection) this.#lost(server, error)

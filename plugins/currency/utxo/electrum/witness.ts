@@ -1,6 +1,7 @@
 import { compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
 import { parseHeader } from '../chain/header.ts'
 import type { NetworkRow } from '../params/coin.ts'
+import type { ScriptSource } from '../wallet/scripts.ts'
 import { type ChainConnection, type ChainServer, ServerLesson } from './connection.ts'
 import {
   checkKnownBlocks,
@@ -34,6 +35,7 @@ export interface WitnessQuery {
   readonly life: WitnessLife
   /** How many of the other servers are passed over, so that a third one judges between two. */
   readonly skip: number
+  readonly scripts?: ScriptSource
   /** As Electrum names scripts. */
   readonly scripthashes: readonly string[]
   readonly heights: readonly number[]
@@ -60,7 +62,7 @@ export const queryWitness = async (
     if (query.life.isEnded) return undefined
     let connection: ChainConnection | undefined
     try {
-      const handlers = { onNotification: () => {}, onClose: () => {} }
+      const handlers = { scripts: query.scripts, onNotification: () => {}, onClose: () => {} }
       connection = await server.open(io, handlers, circuit)
       query.life.onOpen(connection)
       return await testify(connection, { io, network, query })

@@ -68,6 +68,8 @@ class EsploraConnection implements ChainConnection {
   #isFollowing = false
   #tip: Tip | undefined
   #tipAt = Number.NEGATIVE_INFINITY
+  /** The newest block that the owner knows of; other questions find newer ones. */
+  #reported = ''
   #rates: { readonly at: number; readonly reply: Promise<JsonObject> } | undefined
   #cancelLook: (() => void) | undefined
   #isClosed = false
@@ -130,7 +132,8 @@ class EsploraConnection implements ChainConnection {
         return ['esplora', '1.4.2']
       case 'blockchain.headers.subscribe': {
         this.#isFollowing = true
-        const { height, hex } = await this.#readTip()
+        const { hash, height, hex } = await this.#readTip()
+        this.#reported = hash
         return { height, hex }
       }
       case 'blockchain.block.header':
@@ -324,9 +327,10 @@ class EsploraConnection implements ChainConnection {
   /** Looks at the newest block where that is due, and at the scripts whose turn it is. */
   async #look(): Promise<void> {
     if (this.#isFollowing && this.#io.clock.monotonic() - this.#tipAt >= this.#pace.tipMs) {
-      const before = this.#tip
       const tip = await this.#readTip()
-      if (tip !== before && !this.#isClosed)
+      const isNew = tip.hash !== this.#reported
+      this.#reported = tip.hash
+      if (isNew && !this.#isClosed)
         this.#handlers.onNotification('blockchain.headers.subscribe', [{ height: tip.height, hex: tip.hex }])
     }
     if (this.#turn.length === 0) this.#turn = [...this.#watched.keys()].reverse()

@@ -26,6 +26,8 @@ export interface RequestQueueOptions {
   /** The address of the server, without a final slash. */
   readonly base: string
   readonly circuit?: string | undefined
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Statuses of a server that wants to be asked later. */
   readonly busyStatuses: readonly number[]
   /** The wait after the first of them; it doubles with each that follows. */
@@ -114,13 +116,13 @@ export class RequestQueue {
   }
 
   async #fetch({ path, body, contentType, maxReplyBytes, deadlineMs }: QueuedRequest): Promise<FetchReply> {
-    const { base, circuit } = this.#options
+    const { base, circuit, headers } = this.#options
     const { signal } = this.#abort
     const abort = makeAbort()
     signal.addEventListener('abort', abort.abort)
     const options: FetchOptions = {
       method: body === undefined ? 'GET' : 'POST',
-      headers: compact({ 'content-type': contentType }),
+      headers: { ...headers, ...compact({ 'content-type': contentType }) },
       maxReplyBytes: maxReplyBytes ?? MAX_REPLY,
       signal: abort.signal,
       ...compact({ body, circuit })

@@ -9,7 +9,7 @@ import {
   WalletError,
   type WalletKeys
 } from '../../../../kernel/plugin-api.ts'
-import type { CoinRow, KeyFormat, NetworkRow, Purpose } from '../params/coin.ts'
+import { type CoinRow, type KeyFormat, type NetworkRow, type Purpose, xpub } from '../params/coin.ts'
 
 /** The public face of a wallet: one account-level key for each purpose. */
 export interface AccountKeys {
@@ -149,6 +149,36 @@ const accountFromText = (network: NetworkRow, format: KeyFormat, text: string): 
 }
 
 export const ownPurposeOf = (format: KeyFormat): Purpose => Number(format.slice(3)) as Purpose
+
+/** The descriptors of the scripts of a branch, for nodes, with each version of extended keys that they may have. */
+export const branchDescriptorsOf = (
+  { xkeys, xkeysReadAlso = xkeys.bip44 }: NetworkRow,
+  { depth, index, parentFingerprint, chainCode, publicKey }: HDKey,
+  { purpose, change }: Branch
+): readonly string[] => {
+  if (chainCode === null || publicKey === null) return []
+  const versions = new Set([xkeys.bip44.public, xkeysReadAlso.public, xpub.public])
+  return [...versions].map(version => {
+    // The second version is that of a private key, which is not there.
+    const key = new HDKey({
+      versions: { public: version, private: 0 },
+      depth,
+      index,
+      parentFingerprint,
+      chainCode,
+      publicKey
+    })
+    return FORMS[purpose](`${key.publicExtendedKey}/${change}/*`)
+  })
+}
+
+const FORMS: Readonly<Record<Purpose, (key: string) => string>> = {
+  32: key => `pkh(${key})`,
+  44: key => `pkh(${key})`,
+  49: key => `sh(wpkh(${key}))`,
+  84: key => `wpkh(${key})`,
+  86: key => `tr(${key})`
+}
 
 /** An account with the version bytes of a purpose, without its private part. */
 export const withVersions = (account: HDKey, network: NetworkRow, purpose: Purpose): HDKey =>

@@ -207,3 +207,21 @@ export const isDirty = ({ serverStatus, status, pushes, pushesSeen }: ScriptReco
 /** True if money has moved here or the user said so; such an address is not offered again. */
 export const isUsed = (record: ScriptRecord): boolean =>
   record.isMarked || record.status !== null || record.txids.size > 0
+
+/** Scripts that follow from one key: those of a branch of a wallet. */
+export interface WatchedBranch {
+  /** The address of the first script, which names the branch. */
+  readonly first: string
+  /** The descriptor of the scripts without a checksum, once for each version of extended keys that nodes may have. */
+  readonly descriptors: readonly string[]
+  /** How many scripts are watched. */
+  readonly count: number
+}
+
+/** The keys behind the scripts that are asked about: a node's wallet finds payments by descriptors. */
+export interface ScriptSource {
+  /** The place of a script that a wallet watches. */
+  placeOf(scripthash: string): { readonly first: string; readonly index: number } | undefined
+  /** The branches of all wallets. */
+  branches(): readonly WatchedBranch[]
+}

@@ -9,11 +9,18 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { addressOf, base58AddressOf, parseAddress } from '../chain/address.ts'
-import type { AccountKeys } from '../keys/keys.ts'
+import { type AccountKeys, branchDescriptorsOf } from '../keys/keys.ts'
 import type { CoinRow, NetworkRow } from '../params/coin.ts'
 import { confirmedHeightOf, Ledger, type LedgerTx, ReservedCoins } from './ledger.ts'
 import { SavedState, type StoreChanges } from './saved-state.ts'
-import { type BranchScripts, isUsed, type ScriptRecord, ScriptTable } from './scripts.ts'
+import {
+  type BranchScripts,
+  isUsed,
+  type ScriptRecord,
+  type ScriptSource,
+  ScriptTable,
+  type WatchedBranch
+} from './scripts.ts'
 
 /** The coin of a wallet, its scripts and its transactions, as spends see them. */
 export interface WalletContext {
@@ -33,6 +40,15 @@ export class WalletState implements WalletContext {
   readonly io: Io
   readonly saved: SavedState
   readonly reserved: ReservedCoins
+  /** For servers that need to know keys. */
+  readonly scripts: ScriptSource = {
+    placeOf: scripthash => {
+      const record = this.#table.findHash(scripthash)
+      const first = record && this.#table.branchById(record.branch.id)?.records[0]
+      return first && { first: addressOf(this.network, first.program), index: record.index }
+    },
+    branches: () => this.#branches()
+  }
   readonly #keys: AccountKeys
   #table: ScriptTable
   #ledger: Ledger
@@ -58,6 +74,11 @@ export class WalletState implements WalletContext {
 
   get ledger(): Ledger {
     return this.#ledger
+  }
+
+  /** What a comparison with another server needs, as it is now. */
+  get known(): Pick<WalletState, 'ledger' | 'scripts' | 'table'> {
+    return { ledger: this.#ledger, scripts: this.scripts, table: this.#table }
   }
 
   /** Reads the store, or begins anew if it is empty or damaged. */
@@ -114,6 +135,19 @@ export class WalletState implements WalletContext {
   /** The script of an address, if it is ours. @throws ADDRESS_INVALID */
   findAddress(address: string): ScriptRecord | undefined {
     return this.#table.findScript(parseAddress(this.coin, this.network, address).script)
+  }
+
+  #branches(): readonly WatchedBranch[] {
+    return this.#table.branches.flatMap(({ branch, records }) => {
+      const account = this.#keys.accounts.get(branch.purpose)
+      const [first] = records
+      if (account === undefined || first === undefined) return []
+      return {
+        first: addressOf(this.network, first.program),
+        descriptors: branchDescriptorsOf(this.network, account, branch),
+        count: records.length
+      }
+    })
   }
 
   /** The address at an index, or the first unused. @throws KEY_INTEGRITY if the cache is damaged; it is cleared then */

@@ -1,0 +1,199 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import type { CryptoPort, Json } from '../../../../kernel/plugin-api.ts'
+import { hexOfReversed, isTxHash, parseRawTx } from '../chain/transaction.ts'
+import { ElectrumFault } from '../electrum/connection.ts'
+import type { HistoryItem } from '../electrum/replies.ts'
+import { asObject, NodeRefusal, type NodeRpc } from './node-rpc.ts'
+
+/** The place of a transaction: a height of 0 while it waits. */
+interface Place {
+  readonly height: number
+  /** Within its block. */
+  readonly position: number
+}
+
+/** A block at the end of a chain. */
+export interface NodeTip {
+  readonly hash: string
+  readonly height: number
+}
+
+/**
+ * The transactions of a node's wallet by script: the node itself knows them by address, and not what they spend.
+ *
+ * What lies above a block some blocks below the newest one is read again each time, so that replaced blocks leave nothing behind.
+ */
+export class NodeHistory {
+  readonly #rpc: NodeRpc
+  readonly #crypto: Pick<CryptoPort, 'fromHex'>
+  readonly #places = new Map<string, Place>()
+  /** The scripts of the outputs of each transaction that was read, by Electrum name. */
+  readonly #outputs = new Map<string, readonly string[]>()
+  readonly #scripts = new Map<string, Set<string>>()
+  /** Payments that were read before those whose coins they spend. */
+  readonly #spenders = new Map<string, { readonly txid: string; readonly index: number }[]>()
+  #cursor: NodeTip | undefined
+  #isStale = false
+
+  constructor(rpc: NodeRpc, crypto: Pick<CryptoPort, 'fromHex'>) {
+    this.#rpc = rpc
+    this.#crypto = crypto
+  }
+
+  /** In the order of the chain, what waits last. */
+  of(scripthash: string): readonly HistoryItem[] {
+    const found = [...(this.#scripts.get(scripthash) ?? [])].flatMap(txid => {
+      const place = this.#places.get(txid)
+      return place === undefined ? [] : [{ txid, ...place }]
+    })
+    const rank = ({ height }: Place): number => (height > 0 ? height : Number.POSITIVE_INFINITY)
+    return found
+      .sort((a, b) =>
+        rank(a) === rank(b) ? a.position - b.position || (a.txid < b.txid ? -1 : 1) : rank(a) - rank(b)
+      )
+      .map(({ txid, height }) => ({ txid, height }))
+  }
+
+  /** True of a transaction in a block, or in the mempool. */
+  has(txid: string): boolean {
+    return this.#places.has(txid)
+  }
+
+  /** Reads everything anew the next time: the wallet has learned of addresses with payments of before. */
+  forget(): void {
+    this.#isStale = true
+  }
+
+  /** Reads what is new. @returns the newest block, and the scripts whose histories are others now */
+  async read(): Promise<{ readonly tip: NodeTip; readonly changed: ReadonlySet<string> }> {
+    const cursor = await this.#validCursor()
+    const reply = asObject(await this.#rpc.wallet('listsinceblock', [cursor?.hash ?? '', 1, true, false]))
+    const { lastblock, transactions } = reply
+    if (!isTxHash(lastblock) || !Array.isArray(transactions))
+      throw new ElectrumFault('The node sent a bad list of payments')
+    const tip = { hash: lastblock, height: heightOf(await this.#rpc.node('getblockheader', [lastblock])) }
+    const found = await this.#placesOf(transactions as readonly Json[], tip.height)
+    await this.#readBytes([...found.keys()])
+    const changed = this.#replace(found, cursor?.height ?? -1)
+    this.#cursor = await this.#cursorBelow(tip)
+    return { tip, changed }
+  }
+
+  /** The block below which nothing is read again; undefined once it has been replaced. */
+  async #validCursor(): Promise<NodeTip | undefined> {
+    const cursor = this.#cursor
+    const isStale = this.#isStale
+    this.#isStale = false
+    if (cursor === undefined || isStale) return undefined
+    const [hash] = await this.#rpc.many([{ method: 'getblockhash', params: [cursor.height] }])
+    return hash === cursor.hash ? cursor : undefined
+  }
+
+  async #cursorBelow(tip: NodeTip): Promise<NodeTip | undefined> {
+    const height = tip.height - DEPTH
+    if (height < 0) return undefined
+    if (this.#cursor?.height === height) return this.#cursor
+    const hash = await this.#rpc.node('getblockhash', [height])
+    return isTxHash(hash) ? { hash, height } : undefined
+  }
+
+  /** A transaction has a row for each output; what waits must be in the mempool, because a wallet remembers what a node has dropped. */
+  async #placesOf(rows: readonly Json[], tip: number): Promise<ReadonlyMap<string, Place>> {
+    const places = new Map<string, Place>()
+    const waiting = new Set<string>()
+    for (const row of rows) {
+      const { txid, confirmations, blockheight, blockindex } = asObject(row)
+      if (!isTxHash(txid) || typeof confirmations !== 'number')
+        throw new ElectrumFault('The node sent a bad list of payments')
+      if (confirmations === 0) waiting.add(txid)
+      if (confirmations <= 0) continue
+      const height = typeof blockheight === 'number' ? blockheight : tip - confirmations + 1
+      places.set(txid, { height, position: typeof blockindex === 'number' ? blockindex : 0 })
+    }
+    const candidates = [...waiting]
+    const entries = await this.#rpc.many(
+      candidates.map(txid => ({ method: 'getmempoolentry', params: [txid] }))
+    )
+    candidates.forEach((txid, at) => {
+      if (!(entries[at] instanceof NodeRefusal) && !places.has(txid))
+        places.set(txid, { height: 0, position: 0 })
+    })
+    return places
+  }
+
+  /** Reads the transactions that are not known, to see which scripts they pay to and spend from. */
+  async #readBytes(txids: readonly string[]): Promise<void> {
+    const missing = txids.filter(txid => !this.#outputs.has(txid))
+    for (let at = 0; at < missing.length; at += AT_ONCE) {
+      const wanted = missing.slice(at, at + AT_ONCE)
+      const replies = await this.#rpc.many(
+        wanted.map(txid => ({ method: 'gettransaction', params: [txid, true] }))
+      )
+      wanted.forEach((txid, index) => {
+        const reply = replies[index]
+        if (reply === undefined || reply instanceof NodeRefusal)
+          throw new ElectrumFault('The node has lost a payment')
+        this.#index(txid, asObject(reply).hex)
+      })
+    }
+  }
+
+  #index(txid: string, hex: Json | undefined): void {
+    let raw: ReturnType<typeof parseRawTx>
+    try {
+      raw = parseRawTx(this.#crypto.fromHex(String(hex)))
+    } catch {
+      throw new ElectrumFault('The node sent bytes that are no transaction')
+    }
+    const outputs = raw.outputs.map(({ script }) => hexOfReversed(sha256(script)))
+    this.#outputs.set(txid, outputs)
+    for (const scripthash of outputs) this.#link(scripthash, txid)
+    for (const { txid: parent, vout: index } of raw.inputs) {
+      const scripthash = this.#outputs.get(parent)?.[index]
+      if (scripthash !== undefined) this.#link(scripthash, txid)
+      else this.#spenders.set(parent, [...(this.#spenders.get(parent) ?? []), { txid, index }])
+    }
+    for (const { txid: spender, index } of this.#spenders.get(txid) ?? []) {
+      const scripthash = outputs[index]
+      if (scripthash !== undefined) this.#link(scripthash, spender)
+    }
+    this.#spenders.delete(txid)
+  }
+
+  #link(scripthash: string, txid: string): void {
+    const known = this.#scripts.get(scripthash)
+    if (known === undefined) this.#scripts.set(scripthash, new Set([txid]))
+    else known.add(txid)
+  }
+
+  /** Puts these places in place of all above a height. @returns the scripts that this touches */
+  #replace(found: ReadonlyMap<string, Place>, above: number): ReadonlySet<string> {
+    const moved = new Set<string>()
+    for (const [txid, { height }] of [...this.#places]) {
+      if (found.has(txid) || (height > 0 && height <= above)) continue
+      this.#places.delete(txid)
+      moved.add(txid)
+    }
+    for (const [txid, place] of found) {
+      const before = this.#places.get(txid)
+      if (before?.height !== place.height || before.position !== place.position) moved.add(txid)
+      this.#places.set(txid, place)
+    }
+    const changed = new Set<string>()
+    if (moved.size > 0)
+      for (const [scripthash, txids] of this.#scripts)
+        if ([...txids].some(txid => moved.has(txid))) changed.add(scripthash)
+    return changed
+  }
+}
+
+const heightOf = (reply: Json): number => {
+  const { height } = asObject(reply)
+  if (typeof height === 'number' && Number.isInteger(height) && height >= 0) return height
+  throw new ElectrumFault('The node sent a bad block')
+}
+
+/** Blocks that are read again each time. */
+const DEPTH = 10
+/** Transactions of one request. */
+const AT_ONCE = 50

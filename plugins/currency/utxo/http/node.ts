@@ -1,0 +1,420 @@
+import { type Io, type Json, WalletError } from '../../../../kernel/plugin-api.ts'
+import { merklePair } from '../chain/header.ts'
+import { isTxHash } from '../chain/transaction.ts'
+import {
+  type ChainConnection,
+  type ChainServer,
+  type ConnectionHandlers,
+  type ElectrumCall,
+  ElectrumRefusal
+} from '../electrum/connection.ts'
+import { statusOf } from '../electrum/replies.ts'
+import type { WatchedBranch } from '../wallet/scripts.ts'
+import { NodeHistory, type NodeTip } from './node-history.ts'
+import { asObject, NodeRefusal, NodeRpc } from './node-rpc.ts'
+
+/** Reads `rpc+http://host:port` or `rpc+https://…`; undefined for anything else. */
+export const readNodeUrl = (url: string): ChainServer | undefined => {
+  const base = /^rpc\+(https?:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9._-]+):\d{1,5})\/?$/i.exec(url)?.[1]
+  return base === undefined ? undefined : new NodeServer(url, base)
+}
+
+/** A node that the user has named, and what its wallet is learning. */
+class NodeServer implements ChainServer {
+  readonly url: string
+  readonly #base: string
+  /** Goes on when the connection that began it is closed. */
+  #learning: Promise<void> | undefined
+
+  constructor(url: string, base: string) {
+    this.url = url
+    this.#base = base
+  }
+
+  open(io: Io, handlers: ConnectionHandlers, circuit: string | undefined): Promise<ChainConnection> {
+    return NodeConnection.open({ server: this, io, circuit }, handlers)
+  }
+
+  rpc(io: Io, circuit: string | undefined): NodeRpc {
+    return new NodeRpc(io, { base: this.#base, circuit, wallet: WALLET })
+  }
+
+  /**
+   * Lets the wallet of the node watch branches, and search the chain for what they have received. One search at a time; it may
+   * take hours.
+   */
+  learn(io: Io, circuit: string | undefined, branches: () => readonly WatchedBranch[]): Promise<void> {
+    this.#learning ??= this.#learn(this.rpc(io, circuit), branches()).finally(
+      () => (this.#learning = undefined)
+    )
+    return this.#learning
+  }
+
+  async #learn(rpc: NodeRpc, branches: readonly WatchedBranch[]): Promise<void> {
+    const ends = await searchedEnds(rpc, branches)
+    const fresh = branches.filter(({ count }, at) => (ends[at] ?? 0) < count)
+    if (fresh.length === 0) return
+    const { pruned } = asObject(await rpc.node('getblockchaininfo'))
+    if (pruned === true) throw this.#problem('it has deleted blocks (it is pruned), and cannot search them')
+    const { descriptors: isNew } = asObject(await rpc.wallet('getwalletinfo'))
+    const requests: Json[] = []
+    for (const { descriptors, count } of fresh) {
+      const range = [0, count + AHEAD - 1]
+      const desc = await checkedOf(rpc, descriptors)
+      if (desc === undefined) throw this.#problem('it takes none of the keys of this wallet')
+      requests.push(
+        isNew === true
+          ? { desc, range, timestamp: 0, active: false }
+          : { desc, range, timestamp: 0, watchonly: true, keypool: false }
+      )
+    }
+    const replies =
+      isNew === true
+        ? await rpc.wallet('importdescriptors', [requests], NO_END)
+        : await rpc.wallet('importmulti', [requests, { rescan: true }], NO_END)
+    const failed = Array.isArray(replies) ? replies.find(reply => asObject(reply).success !== true) : null
+    if (failed !== undefined)
+      throw this.#problem(
+        `its wallet does not take the keys (${String(asObject(asObject(failed).error).code)})`
+      )
+    // It comes last: what a stop has cut short is searched again.
+    await rpc.many(
+      fresh.map(({ first, count }) => ({ method: 'setlabel', params: [first, `${WALLET} ${count + AHEAD}`] }))
+    )
+  }
+
+  /** The error of a wallet whose keys the node's wallet does not know yet. */
+  async notYet(rpc: NodeRpc): Promise<WalletError> {
+    const { progress } = asObject(asObject(await rpc.wallet('getwalletinfo')).scanning)
+    const done = typeof progress === 'number' ? `, ${Math.floor(progress * 100)} % done` : ''
+    return this.#problem(`it searches its blocks for the payments of this wallet${done}`)
+  }
+
+  #problem(reason: string): WalletError {
+    return new WalletError('NETWORK', { path: 'node', server: this.url, reason })
+  }
+}
+
+/** The name of the node's wallet. */
+const WALLET = 'holdfast'
+/** Scripts of a branch that the node watches beyond those that a wallet does. */
+const AHEAD = 1000
+const NO_END = 7 * 86_400_000
+
+/** How many scripts of each branch the chain was searched for: the label of the first one says it. */
+const searchedEnds = async (
+  rpc: NodeRpc,
+  branches: readonly Pick<WatchedBranch, 'first'>[]
+): Promise<readonly number[]> => {
+  const infos = await rpc.many(branches.map(({ first }) => ({ method: 'getaddressinfo', params: [first] })))
+  return infos.map(info => {
+    const { labels } = info instanceof NodeRefusal ? {} : asObject(info)
+    const [label] = Array.isArray(labels) ? (labels as readonly Json[]) : []
+    return Number(/^holdfast (\d{1,9})$/.exec(String(label))?.[1] ?? 0)
+  })
+}
+
+/** The descriptor with its checksum, with the version of extended keys that the node has. */
+const checkedOf = async (rpc: NodeRpc, descriptors: readonly string[]): Promise<Json | undefined> => {
+  const infos = await rpc.many(descriptors.map(text => ({ method: 'getdescriptorinfo', params: [text] })))
+  return infos.flatMap(info => (info instanceof NodeRefusal ? [] : [asObject(info).descriptor ?? null]))[0]
+}
+
+interface NodeConnectionOptions {
+  readonly server: NodeServer
+  readonly io: Io
+  readonly circuit: string | undefined
+}
+
+/**
+ * A node without an indexer, asked in the words of the Electrum protocol: a wallet of its own with the addresses, and no keys, finds
+ * the payments.
+ */
+class NodeConnection implements ChainConnection {
+  readonly url: string
+  readonly #options: NodeConnectionOptions
+  readonly #handlers: ConnectionHandlers
+  readonly #rpc: NodeRpc
+  readonly #history: NodeHistory
+  readonly #watched = new Set<string>()
+  /** Scripts that were asked about while the node searched the chain. */
+  readonly #unanswered = new Set<string>()
+  readonly #searched = new Map<string, number>()
+  #learning: Promise<void> | undefined
+  #isFollowing = false
+  #tip: NodeTip & { readonly hex: string } = { hash: '', height: 0, hex: '' }
+  #reading: Promise<void> | undefined
+  #cancelLook: (() => void) | undefined
+  #isClosed = false
+
+  private constructor(options: NodeConnectionOptions, handlers: ConnectionHandlers) {
+    const { server, io, circuit } = options
+    this.url = server.url
+    this.#options = options
+    this.#handlers = handlers
+    this.#rpc = server.rpc(io, circuit)
+    this.#history = new NodeHistory(this.#rpc, io.crypto)
+  }
+
+  /** Connects: rejects if the node is not there, refuses the login, or still downloads the chain. */
+  static async open(options: NodeConnectionOptions, handlers: ConnectionHandlers): Promise<NodeConnection> {
+    const self = new NodeConnection(options, handlers)
+    try {
+      await self.#begin()
+    } catch (error) {
+      self.#isClosed = true
+      self.#rpc.close()
+      throw error
+    }
+    self.#lookLater()
+    return self
+  }
+
+  get isOpen(): boolean {
+    return !this.#isClosed
+  }
+
+  callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
+    return calls.map(async call => {
+      try {
+        return await this.#answer(call)
+      } catch (error) {
+        if (error instanceof NodeRefusal) return refuse(error.code, error.message)
+        const isSmall = error instanceof ElectrumRefusal || error instanceof WalletError
+        if (!isSmall) this.close(error instanceof Error ? error : new Error('The connection failed'))
+        throw error
+      }
+    })
+  }
+
+  close(error: Error): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#cancelLook?.()
+    this.#rpc.close()
+    this.#handlers.onClose(error)
+  }
+
+  async #begin(): Promise<void> {
+    const { blocks, headers } = asObject(await this.#rpc.node('getblockchaininfo'))
+    if (Number(headers) - Number(blocks) > MAX_BEHIND)
+      throw new Error(`The node has ${String(blocks)} of ${String(headers)} blocks`)
+    const loaded = await this.#rpc.node('listwallets')
+    if (!Array.isArray(loaded) || !loaded.includes(WALLET)) await this.#openWallet()
+    await this.#read()
+  }
+
+  async #openWallet(): Promise<void> {
+    try {
+      await this.#rpc.node('loadwallet', [WALLET])
+    } catch (error) {
+      if (!(error instanceof NodeRefusal && error.code === NO_WALLET)) throw error
+      await this.#rpc.node('createwallet', {
+        ...{ wallet_name: WALLET, disable_private_keys: true },
+        ...{ blank: true, load_on_startup: true }
+      })
+    }
+  }
+
+  async #answer({ method, params: [first = null, second = null] }: ElectrumCall): Promise<Json> {
+    if (this.#isClosed) throw new Error('The connection is closed')
+    switch (method) {
+      case 'server.version':
+        return ['node', '1.4.2']
+      case 'blockchain.headers.subscribe':
+        await this.#read()
+        this.#isFollowing = true
+        return { height: this.#tip.height, hex: this.#tip.hex }
+      case 'blockchain.block.header':
+        return this.#rpc.node('getblockheader', [await this.#rpc.node('getblockhash', [first]), false])
+      case 'blockchain.block.headers':
+        return this.#headers(Number(first), Number(second))
+      case 'blockchain.scripthash.subscribe':
+        return this.#subscribe(String(first))
+      case 'blockchain.scripthash.unsubscribe':
+        return this.#watched.delete(String(first))
+      case 'blockchain.scripthash.get_history':
+        await this.#learn(String(first))
+        return this.#history.of(String(first)).map(({ txid, height }) => ({ tx_hash: txid, height }))
+      case 'blockchain.transaction.get':
+        return this.#transaction(String(first))
+      case 'blockchain.transaction.get_merkle':
+        return this.#proofOf(String(first), Number(second))
+      case 'blockchain.estimatefee':
+        return this.#feeRate(first)
+      case 'blockchain.relayfee':
+        return this.#relayFee()
+      case 'blockchain.transaction.broadcast':
+        return this.#broadcast(String(first))
+      default:
+        return refuse(-32601, 'A node has no such method')
+    }
+  }
+
+  async #subscribe(scripthash: string): Promise<Json> {
+    await this.#learn(scripthash)
+    if (!this.#isClosed) this.#watched.add(scripthash)
+    return this.#status(scripthash)
+  }
+
+  #status(scripthash: string): string | null {
+    return statusOf(this.#options.io.crypto, this.#history.of(scripthash))
+  }
+
+  /** Lets the node's wallet watch a script, if it does not. @throws NETWORK while it searches the chain */
+  async #learn(scripthash: string): Promise<void> {
+    const { server, io } = this.#options
+    const place = this.#handlers.scripts?.placeOf(scripthash)
+    if (place === undefined) return refuse(1, 'The key of a script is not known')
+    if (place.index < (this.#searched.get(place.first) ?? 0)) return
+    const learning = this.#learnPlace(place)
+    // A question does not wait for hours.
+    learning.catch(() => undefined)
+    const isDone = await Promise.race([
+      learning.then(() => true),
+      new Promise<boolean>(resolve => io.clock.after(PATIENCE_MS, () => resolve(false)))
+    ])
+    if (isDone) return
+    this.#unanswered.add(scripthash)
+    throw await server.notYet(this.#rpc)
+  }
+
+  async #learnPlace({ first, index }: { readonly first: string; readonly index: number }): Promise<void> {
+    const isKnown = (): boolean => index < (this.#searched.get(first) ?? 0)
+    // What another wallet has begun does not have these keys.
+    for (let tries = 0; tries < 2 && !isKnown() && !this.#isClosed; tries++) {
+      this.#learning ??= this.#learnAll().finally(() => (this.#learning = undefined))
+      await this.#learning
+    }
+    if (!isKnown()) refuse(1, 'The node does not watch a script')
+  }
+
+  async #learnAll(): Promise<void> {
+    const { server, io, circuit } = this.#options
+    const branches = (): readonly WatchedBranch[] => this.#handlers.scripts?.branches() ?? []
+    if (await this.#noteSearched(branches())) return
+    await server.learn(io, circuit, branches)
+    if (this.#isClosed) return
+    await this.#noteSearched(branches())
+    this.#history.forget()
+    await this.#read()
+    for (const scripthash of this.#unanswered) this.#notifyStatus(scripthash)
+    this.#unanswered.clear()
+  }
+
+  /** @returns true if the chain was searched for all of them */
+  async #noteSearched(branches: readonly WatchedBranch[]): Promise<boolean> {
+    const ends = await searchedEnds(this.#rpc, branches)
+    for (const [at, { first }] of branches.entries()) this.#searched.set(first, ends[at] ?? 0)
+    return branches.every(({ count }, at) => count <= (ends[at] ?? 0))
+  }
+
+  /** Reads what is new, and tells it; one after another. */
+  async #read(): Promise<void> {
+    await this.#reading?.catch(() => undefined)
+    this.#reading ??= this.#readOnce().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  async #readOnce(): Promise<void> {
+    const { tip, changed } = await this.#history.read()
+    const isNew = tip.hash !== this.#tip.hash
+    if (isNew) this.#tip = { ...tip, hex: String(await this.#rpc.node('getblockheader', [tip.hash, false])) }
+    if (this.#isClosed) return
+    if (isNew && this.#isFollowing)
+      this.#handlers.onNotification('blockchain.headers.subscribe', [
+        { height: tip.height, hex: this.#tip.hex }
+      ])
+    for (const scripthash of changed) if (this.#watched.has(scripthash)) this.#notifyStatus(scripthash)
+  }
+
+  #notifyStatus(scripthash: string): void {
+    this.#handlers.onNotification('blockchain.scripthash.subscribe', [scripthash, this.#status(scripthash)])
+  }
+
+  #lookLater(): void {
+    if (this.#isClosed) return
+    this.#cancelLook = this.#options.io.clock.after(LOOK_MS, () => {
+      this.#read().then(
+        () => this.#lookLater(),
+        error => this.close(error instanceof Error ? error : new Error('The connection failed'))
+      )
+    })
+  }
+
+  async #headers(start: number, count: number): Promise<Json> {
+    const end = Math.min(start + count - 1, this.#tip.height)
+    const heights = Array.from({ length: Math.max(0, end - start + 1) }, (_, at) => start + at)
+    const hashes = await this.#rpc.many(heights.map(height => ({ method: 'getblockhash', params: [height] })))
+    const known = hashes.filter(isTxHash)
+    const headers = await this.#rpc.many(
+      known.map(hash => ({ method: 'getblockheader', params: [hash, false] }))
+    )
+    const hex = headers.map(header => (typeof header === 'string' ? header : '')).join('')
+    return { hex, count: headers.length, max: count }
+  }
+
+  /** Of what waits, only what is in the mempool: the wallet remembers what the node has dropped. */
+  async #transaction(txid: string): Promise<Json> {
+    if (!this.#history.has(txid)) return this.#rpc.node('getrawtransaction', [txid])
+    return asObject(await this.#rpc.wallet('gettransaction', [txid, true])).hex ?? null
+  }
+
+  async #proofOf(txid: string, height: number): Promise<Json> {
+    const hash = await this.#rpc.node('getblockhash', [height])
+    const { tx } = asObject(await this.#rpc.node('getblock', [hash, 1]))
+    const pos = Array.isArray(tx) ? tx.indexOf(txid) : -1
+    if (pos < 0 || !Array.isArray(tx) || !tx.every(isTxHash))
+      return refuse(1, `tx not in block at height ${height}`)
+    const merkle: string[] = []
+    let row: readonly string[] = tx
+    for (let at = pos; row.length > 1; at = Math.floor(at / 2)) {
+      const level = row
+      merkle.push(level[at ^ 1] ?? (level[at] as string))
+      row = Array.from({ length: Math.ceil(level.length / 2) }, (_, i) =>
+        merklePair(level[i * 2] as string, level[i * 2 + 1] ?? (level[i * 2] as string))
+      )
+    }
+    return { block_height: height, merkle, pos }
+  }
+
+  async #feeRate(blocks: Json): Promise<Json> {
+    const [smart = null] = await this.#rpc.many([
+      { method: 'estimatesmartfee', params: [blocks, 'economical'] }
+    ])
+    // Nodes of Bitcoin Cash have one rate for all.
+    if (smart instanceof NodeRefusal) return this.#rpc.node('estimatefee')
+    return asObject(smart).feerate ?? -1
+  }
+
+  async #relayFee(): Promise<Json> {
+    const { mempoolminfee, minrelaytxfee } = asObject(await this.#rpc.node('getmempoolinfo'))
+    return Math.max(Number(mempoolminfee ?? 0), Number(minrelaytxfee ?? 0))
+  }
+
+  /** The node judges it first: what it would refuse does not leave. */
+  async #broadcast(signedTx: string): Promise<Json> {
+    const [verdicts = null] = await this.#rpc.many([{ method: 'testmempoolaccept', params: [[signedTx]] }])
+    const verdict = asObject(Array.isArray(verdicts) ? verdicts[0] : null)
+    if (verdict.allowed === false) return refuse(1, String(verdict['reject-reason']).slice(0, 500))
+    const [answer = null] = await this.#rpc.many([{ method: 'sendrawtransaction', params: [signedTx] }])
+    if (answer instanceof NodeRefusal)
+      return VERDICTS.includes(answer.code) ? refuse(1, answer.words) : refuse(-32603, answer.message)
+    this.#read().catch(() => undefined)
+    return answer
+  }
+}
+
+const refuse = (code: number, words: string): never => {
+  throw new ElectrumRefusal(code, words)
+}
+
+/** A node that loads its blocks, or downloads them, is behind its headers. */
+const MAX_BEHIND = 6
+/** A transaction that is none, or that the node does not take. */
+const VERDICTS: readonly number[] = [-22, -25, -26, -27]
+/** There is no wallet of that name. */
+const NO_WALLET = -18
+const LOOK_MS = 1000
+/** A question waits for so long while the node searches the chain; then it is asked again later. */
+const PATIENCE_MS = 10_000

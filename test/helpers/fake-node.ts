@@ -1,0 +1,199 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import type { ChainBlock } from '../../fake-server/chain/block.ts'
+import type { FakeChain } from '../../fake-server/chain/fake-chain.ts'
+import { isWalletError, type Json, type JsonObject } from '../../kernel/plugin-api.ts'
+
+/** A request to a fake node: what stands in its body and, in HTTP, its path. */
+interface Call {
+  readonly id: number
+  readonly method: string
+  readonly params: readonly Json[] | JsonObject
+}
+
+/**
+ * A node of Bitcoin Core's family over a fake chain, as far as wallets need it. Once it has searched the chain, its wallet holds every
+ * payment of it, as if it watched all addresses.
+ */
+export class FakeNode {
+  readonly chain: FakeChain
+  /** The methods that were called, in order. */
+  readonly called: string[] = []
+  isPruned = false
+  /** The node has a wallet that takes descriptors only, as new ones do. */
+  hasDescriptors = false
+  /** While a search lasts: what the node says of it. */
+  search: { readonly progress: number; readonly ended: Promise<void> } | undefined
+  /** What the node says of each payment instead of taking it. */
+  refusal: string | undefined
+  /** Payments of the wallet that have left the mempool. */
+  readonly forgotten: string[] = []
+  #hasWallet = false
+  #hasSearched = false
+  readonly #labels = new Map<string, string>()
+
+  constructor(chain: FakeChain) {
+    this.chain = chain
+  }
+
+  async answer(body: string): Promise<{ readonly status: number; readonly text: string }> {
+    const request = JSON.parse(body) as Call | readonly Call[]
+    if (Array.isArray(request)) {
+      const replies = []
+      for (const call of request as readonly Call[]) replies.push(await this.#reply(call))
+      return { status: 200, text: JSON.stringify(replies) }
+    }
+    const reply = await this.#reply(request as Call)
+    return { status: reply.error === null ? 200 : 500, text: JSON.stringify(reply) }
+  }
+
+  async #reply({ id, method, params }: Call): Promise<{ id: number; result: Json; error: Json }> {
+    this.called.push(method)
+    try {
+      const result = await this.#call(method, params)
+      if (result === undefined) throw new Refusal(-32601, 'Method not found')
+      return { id, result, error: null }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return { id, result: null, error: { code: error.code, message: error.message } }
+    }
+  }
+
+  async #call(method: string, params: readonly Json[] | JsonObject): Promise<Json | undefined> {
+    const { view } = this.chain
+    const [first = null, second = null] = Array.isArray(params) ? (params as readonly Json[]) : []
+    switch (method) {
+      case 'getblockchaininfo':
+        return { blocks: view.height, headers: view.height, pruned: this.isPruned }
+      case 'listwallets':
+        return this.#hasWallet ? ['holdfast'] : []
+      case 'loadwallet':
+        throw new Refusal(-18, 'Path does not exist.')
+      case 'createwallet':
+        this.#hasWallet = true
+        return { name: 'holdfast' }
+      case 'getwalletinfo':
+        return {
+          descriptors: this.hasDescriptors,
+          scanning: this.search ? { progress: this.search.progress } : false
+        }
+      case 'getaddressinfo':
+        return { labels: this.#labels.has(String(first)) ? [this.#labels.get(String(first)) as string] : [] }
+      case 'getdescriptorinfo':
+        if (!String(first).includes('tpub')) throw new Refusal(-5, 'key is not valid')
+        return { descriptor: `${String(first)}#checksum` }
+      case 'importmulti':
+      case 'importdescriptors':
+        if ((method === 'importmulti') === this.hasDescriptors)
+          throw new Refusal(-4, 'Only for other wallets')
+        await this.search?.ended
+        this.#hasSearched = true
+        return (first as readonly Json[]).map(() => ({ success: true }))
+      case 'setlabel':
+        this.#labels.set(String(first), String(second))
+        return null
+      case 'listsinceblock':
+        return this.#payments(String(first))
+      case 'getblockhash':
+        return this.#blockAt(Number(first)).hash
+      case 'getblockheader': {
+        const block = this.#block(String(first))
+        return second === false ? block.headerHex : { height: block.height }
+      }
+      case 'getblock':
+        return { tx: this.#block(String(first)).transactions.map(({ txid }) => txid) }
+      case 'getmempoolentry':
+        if (!view.mempool.has(String(first) as never)) throw new Refusal(-5, 'Transaction not in mempool')
+        return {}
+      case 'gettransaction':
+      case 'getrawtransaction': {
+        const found = view.find(String(first) as never)
+        if (found === undefined || (method === 'getrawtransaction' && found.height !== undefined))
+          throw new Refusal(-5, 'No such mempool transaction')
+        return method === 'gettransaction' ? { hex: found.tx.hex } : found.tx.hex
+      }
+      case 'estimatesmartfee':
+        return { errors: ['Insufficient data or no feerate found'], blocks: 0 }
+      case 'getmempoolinfo':
+        return { mempoolminfee: 0.00001, minrelaytxfee: 0.00001 }
+      case 'testmempoolaccept':
+        return [
+          this.refusal === undefined ? { allowed: true } : { allowed: false, 'reject-reason': this.refusal }
+        ]
+      case 'sendrawtransaction':
+        try {
+          return this.chain.broadcast(String(first))
+        } catch (error) {
+          if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
+          throw new Refusal(-26, error.details.reason)
+        }
+      default:
+        return undefined
+    }
+  }
+
+  #payments(cursor: string): Json {
+    const { view } = this.chain
+    const known = this.#find(cursor)
+    const rows: Json[] = this.forgotten.map(txid => ({ txid, confirmations: 0 }))
+    for (let height = (known?.height ?? -1) + 1; this.#hasSearched && height <= view.height; height += 1)
+      this.#blockAt(height).transactions.forEach(({ txid }, blockindex) => {
+        const confirmations = view.height - height + 1
+        if (blockindex > 0) rows.push({ txid, confirmations, blockheight: height, blockindex })
+      })
+    if (this.#hasSearched)
+      for (const { tx } of view.mempool.entries()) rows.push({ txid: tx.txid, confirmations: 0 })
+    return { transactions: rows, lastblock: view.tip.hash }
+  }
+
+  #blockAt(height: number): ChainBlock {
+    const block = this.chain.view.blockAt(height)
+    if (block === undefined) throw new Refusal(-8, 'Block height out of range')
+    return block
+  }
+
+  #block(hash: string): ChainBlock {
+    const block = this.#find(hash)
+    if (block === undefined) throw new Refusal(-5, 'Block not found')
+    return block
+  }
+
+  #find(hash: string): ChainBlock | undefined {
+    for (let height = this.chain.view.height; height >= 0; height -= 1) {
+      const block = this.chain.view.blockAt(height)
+      if (block?.hash === hash) return block
+    }
+    return undefined
+  }
+}
+
+/** Serves a node over HTTP to those who know its login; gives its address. */
+export const serveNode = async (t: ExecutionContext, node: FakeNode, login: string): Promise<string> => {
+  const authorization = `Basic ${Buffer.from(login).toString('base64')}`
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    if (request.headers.authorization !== authorization) {
+      response.writeHead(401).end()
+      return
+    }
+    const { status, text } = await node.answer(Buffer.concat(chunks).toString('utf8'))
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+  })
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+class Refusal extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}

@@ -1,0 +1,201 @@
+import test, { type ExecutionContext } from 'ava'
+import {
+  type FetchOptions,
+  type FetchReply,
+  type Io,
+  isWalletError,
+  nativeAmount
+} from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { FakeNode } from '../../helpers/fake-node.ts'
+import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
+
+const SERVER = 'rpc+http://127.0.0.1:8332'
+const ELECTRUM = 'tcp://electrum.test:1'
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+interface NodeWorld extends TestWorld {
+  readonly node: FakeNode
+}
+
+interface NodeWorldOptions {
+  readonly servers?: string[]
+  readonly speed?: number
+  /** Answers in the place of the node. */
+  readonly instead?: () => Partial<FetchReply> | undefined
+}
+
+/** A world whose first server is a node without an indexer; time runs `speed` times as fast. */
+const makeWorld = (
+  t: ExecutionContext,
+  { servers = [SERVER], speed = 1, instead = () => undefined }: NodeWorldOptions = {}
+): NodeWorld => {
+  const base = makeNodeIo()
+  const clock: Io['clock'] = {
+    ...base.clock,
+    monotonic: () => base.clock.monotonic() * speed,
+    after: (delayMs, task) => base.clock.after(delayMs / speed, task)
+  }
+  let node: FakeNode | undefined
+  const fetch = async (_url: string, { body = '' }: FetchOptions = {}): Promise<FetchReply> => {
+    await base.clock.turn()
+    const reply = instead() ?? (await (node as FakeNode).answer(body))
+    return { status: 200, text: '', headers: {}, ...reply }
+  }
+  const world = makeTestWorld({ io: { fetch, clock }, servers })
+  node = new FakeNode(world.chain)
+  t.teardown(() => world.close())
+  return Object.assign(world, { node })
+}
+
+const addressOf = async ({ engine }: TestWallet): Promise<string> =>
+  (await engine.getFreshAddress({ tokenId: null })).publicAddress
+
+const detailsOf = ({ reported }: TestWallet): { readonly spendable?: string; readonly incoming?: string } =>
+  reported.details.at(-1) ?? {}
+
+const pay = (wallet: TestWallet, amount: string) =>
+  wallet.send({ spendTargets: [{ publicAddress: PAYEE, nativeAmount: nativeAmount(amount) }] })
+
+for (const hasDescriptors of [false, true])
+  test(`a wallet on a node of one’s own with ${hasDescriptors ? 'descriptors' : 'an older wallet'} receives, pays and sees blocks`, async t => {
+    const world = makeWorld(t)
+    world.node.hasDescriptors = hasDescriptors
+    const alice = await world.openWallet()
+    world.chain.fund(await addressOf(alice), '500000')
+    await until('it is seen', () => detailsOf(alice).incoming === '500000')
+    world.chain.mine()
+    await until('it is spendable', () => detailsOf(alice).spendable === '500000')
+    const { txid } = await pay(alice, '200000')
+    t.true(world.chain.view.mempool.has(txid as never))
+    world.chain.mine()
+    await until('it is in a block', () => (alice.reported.txs.get(txid)?.blockHeight ?? 0) > 0)
+    t.true(BigInt(detailsOf(alice).spendable ?? '0') > 299_000n)
+  })
+
+test('the history of before is found by one search for all addresses, and not searched for again', async t => {
+  const world = makeWorld(t)
+  const { privateKeys: keys } = await world.openWallet({ isStarted: false })
+  const before = await world.openWallet({ keys, isStarted: false })
+  const address = await addressOf(before)
+  for (let i = 0; i < 15; i += 1) {
+    world.chain.fund(address, '10000')
+    world.chain.mine()
+  }
+  const alice = await world.openWallet({ keys })
+  await until('all of it is there', () => detailsOf(alice).spendable === '150000')
+  const bob = await world.openWallet({ keys })
+  await until('again', () => detailsOf(bob).spendable === '150000')
+  t.is(world.node.called.filter(method => method === 'importmulti').length, 1)
+})
+
+test('while the node searches its blocks the wallet says how far it is, and goes on by itself at the end', async t => {
+  const world = makeWorld(t, { speed: 5 })
+  let end = (): void => undefined
+  world.node.search = { progress: 0.125, ended: new Promise(resolve => (end = resolve)) }
+  const alice = await world.openWallet({ isStarted: false })
+  world.chain.fund(await addressOf(alice), '70000')
+  world.chain.mine()
+  await alice.engine.startEngine()
+  await until('it says how far the node is', async () => {
+    const failure = await alice.engine.syncNetwork({}).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    return (
+      isWalletError(failure, 'NETWORK') &&
+      /searches its blocks for the payments of this wallet, 12 % done/.test(failure.message)
+    )
+  })
+  end()
+  await until('it has gone on', () => detailsOf(alice).spendable === '70000')
+  t.is(alice.reported.txs.size, 1)
+})
+
+test('a node that has deleted blocks is refused with the reason, and one that knows the keys is not', async t => {
+  const world = makeWorld(t)
+  world.node.isPruned = true
+  const alice = await world.openWallet({ isStarted: false })
+  await alice.engine.startEngine()
+  const failure = await t.throwsAsync(alice.engine.syncNetwork({}))
+  t.regex(failure?.message ?? '', /pruned/)
+  world.node.isPruned = false
+  await alice.engine.syncNetwork({})
+  world.node.isPruned = true
+  const again = await world.openWallet({ keys: alice.privateKeys })
+  t.is(again.reported.ratios.at(-1), 1)
+})
+
+test('blocks that are replaced take a payment with them and bring it back elsewhere', async t => {
+  const world = makeWorld(t)
+  const alice = await world.openWallet()
+  const txid = world.chain.fund(await addressOf(alice), '70000')
+  world.chain.mine()
+  const height = (): number => alice.reported.txs.get(txid)?.blockHeight ?? 0
+  await until('it is in a block', () => height() > 0)
+  world.chain.mine(14)
+  await until('it is deep', () => alice.reported.heights.at(-1) === world.chain.height)
+  const before = height()
+  world.chain.reorg(15)
+  await until('it waits', () => height() === 0)
+  world.chain.mine()
+  await until('it is in a later block', () => height() > before)
+  t.is(height(), world.chain.view.find(txid as never)?.height ?? 0)
+})
+
+test('what the node’s wallet remembers and its mempool does not have is no payment that waits', async t => {
+  const world = makeWorld(t)
+  const alice = await world.openWallet()
+  world.node.forgotten.push('ab'.repeat(32))
+  world.chain.fund(await addressOf(alice), '70000')
+  await until('the other one is seen', () => detailsOf(alice).incoming === '70000')
+  t.is(alice.reported.txs.size, 1)
+})
+
+test('the node judges a payment before it leaves, and its reason is shown in words of nodes alone', async t => {
+  const world = makeWorld(t)
+  const alice = await world.openWallet()
+  world.chain.fund(await addressOf(alice), '500000')
+  world.chain.mine()
+  await until('it is rich', () => detailsOf(alice).spendable === '500000')
+  for (const [said, shown] of [
+    ['min relay fee not met, 10 < 110', 'min relay fee not met'],
+    ['Go to http://evil.test', 'words that are not those of a node']
+  ] as const) {
+    world.node.refusal = said
+    const refusal = (await t.throwsAsync(pay(alice, '10000'))) as { details?: { reason?: string } }
+    t.is(refusal.details?.reason, shown)
+  }
+  t.false(world.node.called.includes('sendrawtransaction'))
+})
+
+test('a node that refuses the login, is none, or is behind gives way to the next server, and the status says why', async t => {
+  for (const [reply, reason] of [
+    [{ status: 401 }, /refuses the login/],
+    [{ status: 403 }, /rpcallowip/],
+    [{ status: 200, text: '<html>' }, /is no node/],
+    [
+      { text: '{"id":0,"error":{"code":-28,"message":"Loading block index…"},"result":null}', status: 500 },
+      /\(-28\)/
+    ],
+    [{ text: '{"id":0,"error":null,"result":{"blocks":10,"headers":90}}' }, /10 of 90 blocks/]
+  ] as const) {
+    const world = makeWorld(t, { servers: [SERVER, ELECTRUM], instead: () => reply })
+    const alice = await world.openWallet({ isStarted: false })
+    await alice.engine.startEngine()
+    await until('another one is there', () => alice.reported.ratios.at(-1) === 1)
+    t.true(
+      alice.reported.statuses.some(text => reason.test(text)),
+      alice.reported.statuses.join('; ')
+    )
+  }
+})
+
+test('a node and an Electrum server agree on a block', async t => {
+  const world = makeWorld(t, { servers: [ELECTRUM, SERVER] })
+  const alice = await world.openWallet()
+  const txid = world.chain.fund(await addressOf(alice), '80000')
+  world.chain.mine()
+  await until('two have it', () => alice.reported.txs.get(txid)?.grade === 'agreed')
+  t.is(detailsOf(alice).spendable, '80000')
+})
