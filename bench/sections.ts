@@ -30,13 +30,13 @@ export const sections: readonly NamedSection[] = [
   },
   {
     name: 'spend',
-    title: 'A spend of 1, 10 and 100 inputs',
+    title: 'A spend of 1 to 500 inputs, and a choice among 10,000 coins',
     needsPeer: false,
     load: async () => (await import('./sections/spend.ts')).spend
   },
   {
     name: 'scan',
-    title: 'A wallet with 200 used addresses, over Electrum on loopback TCP',
+    title: 'Wallets with 200 and 1,000 used addresses, over Electrum on loopback TCP',
     needsPeer: false,
     load: async () => (await import('./sections/scan.ts')).scan
   },

@@ -3,17 +3,19 @@ import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import {
   type Account,
   type CurrencyWallet,
+  compact,
   nativeAmount,
   type SpendInfo,
   type Transaction
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { makeRandomBelow, selectCoins } from '../../plugins/currency/utxo/spend/select-coins.ts'
 import { openWorldDevice } from '../bench-device.ts'
 import { type Cost, measure, medianCost } from '../measure.ts'
-import { check, type Row, rowOf, type Section } from '../section.ts'
+import { atMost, check, type Row, rowOf, type Section } from '../section.ts'
 import { until } from '../wait.ts'
 
-/** Making and signing a spend of 1, 10 and 100 inputs through the kernel; the chain takes the last of each. */
+/** Making and signing a spend of 1, 10, 100 and 500 inputs, and choosing among 10,000 coins, through the kernel; the chain takes the last of each. */
 export const spend: Section = async () => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const device = await openWorldDevice(world)
@@ -23,9 +25,11 @@ export const spend: Section = async () => {
   // Warms up what the sizes share, so that the first is not charged for it.
   await spendOf({ world, account, publicAddress, inputs: 2 })
   const rows: Row[] = []
-  for (const inputs of [1, 10, 100]) rows.push(...(await spendOf({ world, account, publicAddress, inputs })))
+  for (const inputs of [1, 10, 100, 500])
+    rows.push(...(await spendOf({ world, account, publicAddress, inputs })))
   await device.close()
   await world.close()
+  rows.push(await choiceRow())
   return {
     rows,
     notes: [
@@ -34,6 +38,34 @@ export const spend: Section = async () => {
         'in memory.'
     ]
   }
+}
+
+/** Choosing what pays, without a key or a network. */
+const choiceRow = async (): Promise<Row> => {
+  const coins = Array.from({ length: 10_000 }, (_, at) => ({
+    ...{
+      txid: String(at),
+      vout: 0,
+      value: BigInt(1000 + ((at * 7919) % 1_000_000)),
+      record: { branch: { purpose: 84 } }
+    },
+    ...{ height: 7, isCoinbase: false, isPegOut: false, isOwnChange: false }
+  })) as unknown as Parameters<typeof selectCoins>[0]
+  const amount = 250_000_000n
+  const costs: Cost[] = []
+  for (let round = 0; round < 9; round++) {
+    const { value, ...cost } = await measure(async () =>
+      selectCoins(coins, {
+        ...{ amount, outputs: [22], rate: 5000n, longTermRate: 10_000n },
+        ...{ changePurpose: 84, changeType: 'p2wpkh', changeDust: 294n },
+        random: makeRandomBelow(makeNodeIo().random)
+      })
+    )
+    check((value?.coins.reduce((sum, coin) => sum + coin.value, 0n) ?? 0n) >= amount, 'what was chosen')
+    costs.push(cost)
+  }
+  const cost = medianCost(costs)
+  return rowOf('choice among 10,000 coins', cost, { goals: [atMost('50 ms of CPU', cost.cpuMs, 50)] })
 }
 
 const SPARE = 20
@@ -55,7 +87,7 @@ const spendOf = async ({ world, account, publicAddress, inputs }: SpendWork): Pr
   const signed: Cost[] = []
   const both: Cost[] = []
   let last: Transaction | undefined
-  for (let round = 0; round < (inputs > 10 ? 7 : 11); round++) {
+  for (let round = 0; round < (inputs > 100 ? 3 : inputs > 10 ? 7 : 11); round++) {
     // What is signed reserves its coins.
     if (last !== undefined) await wallet.discardTx(last.txid)
     const draft = await measure(() => wallet.makeSpend(request))
@@ -75,7 +107,13 @@ const spendOf = async ({ world, account, publicAddress, inputs }: SpendWork): Pr
   const name = inputs === 1 ? '1 input' : `${inputs} inputs`
   return [
     rowOf(`makeSpend, ${name}`, medianCost(made)),
-    rowOf(`signTx, ${name}`, medianCost(signed)),
+    rowOf(
+      `signTx, ${name}`,
+      medianCost(signed),
+      compact({
+        goals: inputs === 500 ? [atMost('1500 ms of CPU', medianCost(signed).cpuMs, 1500)] : undefined
+      })
+    ),
     rowOf(`both, ${name}`, medianCost(both))
   ]
 }
