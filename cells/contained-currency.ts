@@ -246,7 +246,7 @@ const makeEngine = async (
 }
 
 /** What an engine made again has to be called with before anything else. */
-const REPLAYED: readonly string[] = ['reservePayments', 'startEngine', 'changePaused']
+const REPLAYED: readonly string[] = ['reservePayments', 'freezeCoins', 'startEngine', 'changePaused']
 
 /** The files of a wallet, as its engine in a cell asks for them. */
 const fileRequests = (name: string, files: () => EngineFiles): NonNullable<ContextFunctions['requests']> => ({

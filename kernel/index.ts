@@ -71,11 +71,13 @@ export {
   unusualFeeOf
 } from './types/network-fee.ts'
 export type { AddressRecord } from './wallet/addresses.ts'
+export type { CoinChange, CoinNote, WalletCoin } from './wallet/coins.ts'
 export type { WalletDump } from './wallet/dump-wallet.ts'
 export type { StreamQuery, TransactionQuery } from './wallet/history/list.ts'
 export type { LabelDetails, LabelRow } from './wallet/labels.ts'
 export {
   addressLabel,
+  coinLabel,
   importLabels,
   type LabelImport,
   type LabelledWallet,

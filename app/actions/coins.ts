@@ -1,26 +1,72 @@
 import { compact, nativeAmount } from '../../kernel/index.ts'
-import { feeFlags } from './command-line.ts'
+import { aboutWallet, feeFlags } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import { DraftApprovals } from './draft-approvals.ts'
 import { feeOf, reviewSpend } from './payments.ts'
-import { about, amount, type Field, flag, list, object, optional, text } from './schema.ts'
-import { walletOf } from './services.ts'
 import {
+  about,
+  address,
+  amount,
+  count,
+  type Field,
+  flag,
+  list,
+  type Nothing,
+  nothing,
+  object,
+  oneOf,
+  optional,
+  shortText,
+  signedAmount,
+  text,
+  untrusted
+} from './schema.ts'
+import { walletOf } from './services.ts'
+import { type Page, pageFields, pageOf } from './shared-fields.ts'
+import {
+  coinField,
   customFeeField,
   type DraftedPayment,
   draftedPayment,
   feeField,
   type SpendRequest,
   type SweepRequest,
+  type WalletRef,
   walletId
 } from './spend-review.ts'
 
+interface CoinQuery extends WalletRef, Page {}
+
+interface Coin {
+  readonly coin: string
+  readonly publicAddress: string
+  readonly nativeAmount: string
+  readonly blockHeight: number
+  readonly state: 'frozen' | 'immature' | 'incoming' | 'reserved' | 'spendable'
+  readonly isFrozen: boolean
+  readonly untrusted: { readonly label?: string }
+}
+
+interface CoinPage {
+  readonly coins: readonly Coin[]
+  readonly total: number
+}
+
+interface ChangedCoin extends WalletRef {
+  readonly coin: string
+  readonly isFrozen?: boolean
+  readonly label?: string
+}
+
 /** Actions about single coins, and the keys that hold them. */
 export interface CoinActions {
+  readonly 'coin.list': { readonly in: CoinQuery; readonly out: CoinPage }
+  readonly 'coin.change': { readonly in: ChangedCoin; readonly out: Nothing }
   readonly 'spend.sweep': { readonly in: SweepRequest; readonly out: DraftedPayment }
 }
 
 const MAX_KEYS = 100
+const [MAX_COINS, USUAL_COINS] = [10_000, 100]
 
 const fees: {
   readonly fee: ReturnType<typeof optional<Required<SpendRequest>['fee']>>
@@ -35,8 +81,92 @@ const sweepRequest: Field<SweepRequest> = object<SweepRequest>({
   withUnconfirmed: optional(about(flag, 'True: also what is incoming, which its sender can take back'))
 })
 
-/** Sweeps keys. */
+/** Lists coins, freezes them, and sweeps keys. */
 export const coinActions: DeclarationsOf<CoinActions> = {
+  'coin.list': {
+    title: 'List coins',
+    summary: 'Lists the unspent coins of a wallet, the newest first, with what is noted of them.',
+    effect: 'reads',
+    isAboutAddresses: true,
+    input: object<CoinQuery>({ walletId, ...pageFields(MAX_COINS, USUAL_COINS) }),
+    output: object<CoinPage>({
+      coins: list(
+        object<Coin>({
+          coin: coinField,
+          publicAddress: address,
+          nativeAmount: signedAmount,
+          blockHeight: about(count(0, Number.MAX_SAFE_INTEGER), '0 while it is in no block'),
+          state: about(
+            oneOf('spendable', 'incoming', 'immature', 'reserved', 'frozen'),
+            'The part of the balance that it belongs to'
+          ),
+          isFrozen: about(flag, 'No payment takes it, also once it could be spent'),
+          untrusted: object<Coin['untrusted']>({ label: optional(untrusted()) })
+        }),
+        MAX_COINS
+      ),
+      total: count(0, Number.MAX_SAFE_INTEGER)
+    }),
+    async run(services, { walletId: shown, ...page }) {
+      const { wallet } = await walletOf(services, shown)
+      const age = (height: number): number => (height === 0 ? Number.POSITIVE_INFINITY : height)
+      const coins = (await wallet.listCoins()).toSorted((a, b) =>
+        age(a.blockHeight) === age(b.blockHeight) ? 0 : age(b.blockHeight) - age(a.blockHeight)
+      )
+      return {
+        coins: pageOf(coins, page, USUAL_COINS).map(
+          ({
+            txid,
+            vout,
+            label,
+            publicAddress,
+            nativeAmount: native,
+            blockHeight,
+            state,
+            isFrozen
+          }): Coin => ({
+            ...{ coin: `${txid}:${vout}`, publicAddress, nativeAmount: native, blockHeight, state, isFrozen },
+            untrusted: compact({ label })
+          })
+        ),
+        total: coins.length
+      }
+    },
+    commandLine: aboutWallet('coins', 'list'),
+    faces: {
+      cli: 'coins list',
+      panel: { none: 'the panel shows what is frozen in the balance, and no single coins' },
+      mcp: 'tool'
+    }
+  },
+  'coin.change': {
+    title: 'Freeze or label a coin',
+    summary: 'Freezes a coin, so that no payment takes it, frees it, or notes a label, on all devices.',
+    effect: 'changes',
+    isAboutAddresses: true,
+    input: object<ChangedCoin>({
+      walletId,
+      coin: coinField,
+      isFrozen: optional(about(flag, 'True: no payment takes it')),
+      label: optional(about(shortText(10_000), 'Its label; empty: none'))
+    }),
+    output: nothing,
+    async run(services, { walletId: changed, coin, ...change }) {
+      const { wallet } = await walletOf(services, changed)
+      await wallet.changeCoin(coin, change)
+      return {}
+    },
+    commandLine({ walletId: changed, coin, isFrozen, label }, names) {
+      const { word, account } = names.walletOf(changed)
+      const words = ['coins', isFrozen === undefined ? 'label' : isFrozen ? 'freeze' : 'unfreeze', word, coin]
+      return { words, flags: { label: label === '' ? undefined : label, account } }
+    },
+    faces: {
+      cli: 'coins freeze',
+      panel: { none: 'the panel shows what is frozen in the balance, and no single coins' },
+      mcp: { none: 'a frozen coin is kept from programs, too' }
+    }
+  },
   'spend.sweep': {
     title: 'Sweep a key',
     summary:

@@ -85,7 +85,7 @@ export const aboutPayment =
 
 export const send = (request: SpendRequest & Partial<DraftRequest>, names: CommandNames): CommandWords => {
   const { walletId, tokenId, publicAddress, nativeAmount, others = [], replaces } = request
-  const { memos = [], notes, withUnconfirmed } = request
+  const { memos = [], notes, withUnconfirmed, coins } = request
   const { word, account } = names.walletOf(walletId)
   const amountOf = (native: string): string => names.amountOf(native, walletId, tokenId)
   const amounts =
@@ -101,7 +101,7 @@ export const send = (request: SpendRequest & Partial<DraftRequest>, names: Comma
   return {
     words: ['send', word],
     flags: {
-      ...{ token: tokenId, to, amount: amounts, ...feeFlags(request) },
+      ...{ token: tokenId, to, amount: amounts, coin: coins, ...feeFlags(request) },
       memo: memos.map(({ type, value }) => `${type}:${value}`),
       ...notes,
       ...{ unconfirmed: withUnconfirmed === true, 'no-unconfirmed': withUnconfirmed === false, account }

@@ -67,6 +67,7 @@ interface Balance extends AssetUnits {
   readonly incoming?: string
   readonly immature?: string
   readonly reserved?: string
+  readonly frozen?: string
   readonly grade?: Exclude<Grade, 'proven'>
   readonly paymentsGrade?: Grade
   readonly untrusted: { readonly tokenName?: string }
@@ -143,8 +144,7 @@ export interface HoldingActions {
   }
 }
 
-const MAX_BALANCES = 100
-const [MAX_WALLETS, USUAL_WALLETS] = [200, 50]
+const [MAX_BALANCES, MAX_WALLETS, USUAL_WALLETS] = [100, 200, 50]
 const [MAX_ADDRESSES, USUAL_ADDRESSES] = [200, 50]
 
 const balance = object<Balance>({
@@ -155,6 +155,7 @@ const balance = object<Balance>({
   incoming: optional(about(signedAmount, 'Unconfirmed; its sender can still take it back')),
   immature: optional(about(signedAmount, 'Earned by a block, and too young to be spent')),
   reserved: optional(about(signedAmount, 'Kept for open payments')),
+  frozen: optional(about(signedAmount, 'In coins that are frozen')),
   grade: optional(balanceGradeField),
   paymentsGrade: optional(gradeField),
   untrusted: object<Balance['untrusted']>({ tokenName: optional(untrusted()) })

@@ -320,7 +320,8 @@ export const spendOf = async (
   wallet: CurrencyWallet,
   request: SpendRequest & Partial<DraftRequest>
 ): Promise<{ readonly spend: SpendInfo } & Pick<SpendReview, 'legacyAddresses'>> => {
-  const { publicAddress, nativeAmount: paid, others = [], replaces, memos, notes, withUnconfirmed } = request
+  const { publicAddress, nativeAmount: paid, others = [], replaces, memos, notes } = request
+  const { withUnconfirmed, coins } = request
   const legacyAddresses: string[] = []
   const spendTargets: SpendTarget[] = []
   for (const payee of [{ publicAddress, nativeAmount: paid }, ...others]) {
@@ -342,7 +343,8 @@ export const spendOf = async (
         memos,
         metadata: notes ?? replaced?.tx.metadata,
         noUnconfirmed: withUnconfirmed === undefined ? undefined : !withUnconfirmed,
-        replaces
+        replaces,
+        coins
       })
     },
     ...compact({ legacyAddresses: legacyAddresses.length === 0 ? undefined : legacyAddresses })

@@ -23,6 +23,7 @@ import {
   oneOf,
   optional,
   PLUGIN_NAMES,
+  patterned,
   pluginId,
   positive,
   shortText,
@@ -54,6 +55,8 @@ export interface SpendRequest {
   readonly withUnconfirmed?: boolean
   /** The txid of the open payment whose place it takes. */
   readonly replaces?: Txid
+  /** The coins to pay with, all of them and no others. */
+  readonly coins?: readonly string[]
 }
 
 /** The notes of a payment. */
@@ -296,6 +299,12 @@ const payeeAddress: Field<string> = about(
 
 const paidAmount: Field<string> = about(positive, 'The amount in native units, without the network fee')
 
+/** A coin: the transaction that made it, and the number of the output. */
+export const coinField: Field<string> = {
+  ...patterned('^[A-Za-z0-9_+/=.-]{1,200}:[0-9]{1,10}$', 'a coin, as txid:number'),
+  show: 'chain'
+}
+
 const spendRequestFields: FieldsOf<SpendRequest> = {
   walletId,
   tokenId: optional(tokenId),
@@ -316,7 +325,8 @@ const spendRequestFields: FieldsOf<SpendRequest> = {
   withUnconfirmed: optional(
     about(flag, 'True: incoming coins pay if needed. False: not even unconfirmed change does')
   ),
-  replaces: optional(about(id, 'The open payment whose place it takes'))
+  replaces: optional(about(id, 'The open payment whose place it takes')),
+  coins: optional(about(list(coinField, 1000), 'The coins to pay with, all of them and no others'))
 }
 
 /** The input of an action about a payment without its amount. */

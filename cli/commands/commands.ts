@@ -13,7 +13,7 @@ import { receivingCommands } from './receiving-commands.ts'
 import { swapCommands } from './swap-commands.ts'
 import { tokenCommands } from './token-commands.ts'
 import { devtoolsCommands, helpCommands, startCommands } from './tool-commands.ts'
-import { transactionCommands } from './transaction-commands.ts'
+import { coinCommands, transactionCommands } from './transaction-commands.ts'
 import { walletChangeCommands, walletCommands } from './wallet-commands.ts'
 
 /** Every command, in the order of the help; each is loaded when it is run. */
@@ -31,6 +31,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...messageCommands,
   ...tokenCommands,
   ...transactionCommands,
+  ...coinCommands,
   ...policyCommands,
   ...swapCommands,
   ...rateCommands,
@@ -62,6 +63,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   message: 'texts that the key of an address signs',
   tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
+  coins: 'the single coins of a wallet',
   plugins: 'currencies, rates, swaps and more, by others',
   profile: 'networks, servers and data, kept apart from each other',
   policy: 'rules about the payments of the account',

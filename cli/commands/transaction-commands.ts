@@ -32,6 +32,8 @@ const PAGE: readonly CommandFlag[] = [
   { flags: '--before <txid>', summary: 'continue after this transaction' }
 ]
 
+const LABEL: CommandFlag = { flags: '--label <text>', summary: 'a label of the coin' }
+
 /** Payments, the history and its notes. */
 export const transactionCommands: readonly CommandSpec[] = [
   {
@@ -58,6 +60,11 @@ export const transactionCommands: readonly CommandSpec[] = [
         summary: 'also spend incoming coins if needed; their sender can take them back'
       },
       { flags: '--no-unconfirmed', summary: 'spend only confirmed coins, and no unconfirmed change' },
+      {
+        flags: '--coin <coin>',
+        summary: 'pay with these coins, all of them and no others',
+        isRepeatable: true
+      },
       AGAIN_FLAG,
       { flags: '--sign-only', summary: 'do not send: write the signed payment into a file' },
       { flags: '-o, --output <file>', summary: 'the file, which only its owner can read' },
@@ -255,5 +262,46 @@ export const transactionCommands: readonly CommandSpec[] = [
     flags: [{ flags: '--overwrite', summary: 'replace existing notes with those of the file' }, ALL],
     secrets: ANY_LOGIN,
     load: async () => (await import('./transactions/labels.ts')).txImportLabels
+  }
+]
+
+const COINS = '<wallet> <coin...>'
+
+/** Single coins of a wallet. */
+export const coinCommands: readonly CommandSpec[] = [
+  {
+    name: 'coins list',
+    readsOnly: true,
+    arguments: '<wallet>',
+    summary: 'list the unspent coins of a wallet, newest first',
+    flags: [],
+    secrets: ANY_LOGIN,
+    aliases: ['ls'],
+    load: async () => (await import('./transactions/coins.ts')).coinsList
+  },
+  {
+    name: 'coins freeze',
+    arguments: COINS,
+    summary: 'keep coins from every payment, on all devices',
+    example: 'coins freeze Savings 4a5e1e…:0',
+    flags: [LABEL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/coins.ts')).coinsFreeze
+  },
+  {
+    name: 'coins unfreeze',
+    arguments: COINS,
+    summary: 'let payments take coins again',
+    flags: [LABEL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/coins.ts')).coinsUnfreeze
+  },
+  {
+    name: 'coins label',
+    arguments: '<wallet> <coin>',
+    summary: 'note a label of a coin, on all devices; without --label, remove it',
+    flags: [LABEL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/coins.ts')).coinsLabel
   }
 ]

@@ -4,6 +4,8 @@ import {
   type AddressRecord,
   abs,
   addressLabel,
+  type CoinNote,
+  coinLabel,
   type JsonObject,
   labelLine,
   type NativeAmount,
@@ -22,6 +24,8 @@ export interface ExportFormat {
   rows(rows: readonly ExportRow[]): string
   /** The saved addresses of a wallet, if the format has them. */
   addresses?(walletId: WalletId, records: readonly AddressRecord[]): string
+  /** What is noted of the coins of a wallet, if the format has it. */
+  coins?(walletId: WalletId, notes: readonly CoinNote[]): string
   end(): string
 }
 
@@ -50,6 +54,7 @@ export const jsonFormat = (): ExportFormat => {
 export const labelFormat = (): ExportFormat => ({
   begin: () => '',
   rows: rows => linesOf(rows.map(({ tx }) => transactionLabel(tx))),
+  coins: (walletId, notes) => linesOf(notes.map(note => coinLabel(walletId, note))),
   addresses: (walletId, records) => linesOf(records.map(record => addressLabel(walletId, record))),
   end: () => ''
 })

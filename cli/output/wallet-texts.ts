@@ -6,7 +6,8 @@ import {
   type JsonObject,
   type RepoStatus,
   type TokenId,
-  type WalletListing
+  type WalletListing,
+  ZERO
 } from '../../kernel/index.ts'
 import { DEVICE_ONLY, localTime } from './texts.ts'
 import type { Cell } from './view.ts'
@@ -43,18 +44,18 @@ export const balanceJson = (wallet: CurrencyWallet, asset: Asset): BalanceJson =
   tokenId: asset.tokenId,
   ...amountJson(wallet.balanceOf(asset.tokenId), asset),
   ...Object.fromEntries(
-    PARTS.map(part => [part, amountJson(wallet.balanceDetailsOf(asset.tokenId)[part], asset)])
+    PARTS.map(part => [part, amountJson(wallet.balanceDetailsOf(asset.tokenId)[part] ?? ZERO, asset)])
   ),
   grade: wallet.balanceDetailsOf(asset.tokenId).grade ?? null,
   paymentsGrade: wallet.balanceDetailsOf(asset.tokenId).paymentsGrade ?? null
 })
 
-const PARTS = ['spendable', 'incoming', 'immature', 'reserved'] as const
+const PARTS = ['spendable', 'incoming', 'immature', 'reserved', 'frozen'] as const
 
 /** Lists the parts of a balance that cannot be spent yet, and why; '' if there are none. */
 export const heldBackText = (wallet: CurrencyWallet, asset: Asset): string => {
-  const { incoming, immature, reserved } = wallet.balanceDetailsOf(asset.tokenId)
-  return Object.entries({ incoming, immature, reserved })
+  const { incoming, immature, reserved, frozen = ZERO } = wallet.balanceDetailsOf(asset.tokenId)
+  return Object.entries({ incoming, immature, reserved, frozen })
     .filter(([, amount]) => amount !== '0')
     .map(([part, amount]) => `${amountText(amount, asset)} ${part}`)
     .join(', ')

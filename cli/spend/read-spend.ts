@@ -18,6 +18,8 @@ export interface SendFlags {
   /** The asset to pay in. */
   readonly asset: Asset
   readonly memos?: readonly string[]
+  /** The coins to pay with; none: the wallet chooses. */
+  readonly coins?: readonly string[]
   readonly notes?: DraftRequest['notes'] | undefined
 }
 
@@ -33,7 +35,7 @@ export const readSpend = async (
   wallet: CurrencyWallet,
   flags: SendFlags
 ): Promise<DraftRequest> => {
-  const { to, amounts, asset, memos = [], notes = {}, withUnconfirmed, replaces } = flags
+  const { to, amounts, asset, memos = [], notes = {}, coins = [], withUnconfirmed, replaces } = flags
   const [publicAddress] = to
   if (publicAddress === undefined) throw new CliError('USAGE', 'Name the payee: --to <address>')
   if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than payees')
@@ -49,7 +51,8 @@ export const readSpend = async (
       memos: memos.length === 0 ? undefined : memos.map(readMemo),
       notes: Object.keys(notes).length === 0 ? undefined : notes,
       withUnconfirmed,
-      replaces
+      replaces,
+      coins: coins.length === 0 ? undefined : coins
     })
   }
   if (isMaximum) return { ...request, ...(await session.run(paymentActions['spend.max'], request)) }

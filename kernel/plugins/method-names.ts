@@ -21,7 +21,14 @@ export const engineMethods: MethodNames<EngineMethods> = {
   ...{ syncNetwork: true, resyncBlockchain: true },
   ...{ getFreshAddress: true, addGapLimitAddresses: true, isAddressUsed: true },
   ...{ makeSpend: true, signTx: true, checkSignedTx: true, broadcastTx: true, saveTx: true },
-  ...{ reservePayments: true, findPayment: true, getMaxSpendable: true, signMessage: true },
+  ...{
+    reservePayments: true,
+    listCoins: true,
+    freezeCoins: true,
+    findPayment: true,
+    getMaxSpendable: true,
+    signMessage: true
+  },
   ...{ sweepPrivateKeys: true, changeUserSettings: true, changeCustomTokens: true },
   ...{ changeEnabledTokenIds: true, getStakingStatus: true, getActivationAssets: true },
   ...{ activateWallet: true, dumpData: true }

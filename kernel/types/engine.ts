@@ -163,6 +163,8 @@ export interface BalanceDetails {
   readonly immature: NativeAmount
   /** Kept for signed payments that may still be mined. */
   readonly reserved: NativeAmount
+  /** What could be spent if its coins were not frozen. Absent: the currency freezes none. */
+  readonly frozen?: NativeAmount
   /**
    * `agreed` if two servers have the same history of every coin that is not incoming, otherwise `claimed`: no proof shows that a coin
    * was not spent since. Absent: the engine does not grade.
@@ -170,6 +172,18 @@ export interface BalanceDetails {
   readonly grade?: Exclude<Grade, 'proven'>
   /** The weakest grade of the payments that brought these coins. `proven` says that they were received, and no more. */
   readonly paymentsGrade?: Grade
+}
+
+/** An unspent coin of a wallet. */
+export interface EngineCoin {
+  readonly txid: Txid
+  readonly vout: number
+  readonly publicAddress: string
+  readonly nativeAmount: NativeAmount
+  /** 0 while it is in no block. */
+  readonly blockHeight: number
+  /** The part of the balance that it belongs to: `frozen` only if it could be spent otherwise. */
+  readonly state: 'frozen' | 'immature' | 'incoming' | 'reserved' | 'spendable'
 }
 
 /**
@@ -406,6 +420,13 @@ export interface CurrencyEngine {
    * Absent: the currency can neither reserve nor replace.
    */
   reservePayments?(payments: readonly EngineTransaction[]): Promise<void>
+  /** Lists the unspent coins. Absent: the currency has no coins, or shows none. */
+  listCoins?(): Promise<readonly EngineCoin[]>
+  /**
+   * Freezes these coins, `txid:vout` each: no draft takes them, and none that has them is signed, but for a replacement of a
+   * payment that spends them already. The list replaces the previous one, and comes when {@link CurrencyEngine.reservePayments} does.
+   */
+  freezeCoins?(outpoints: readonly string[]): Promise<void>
   /** Returns the state of a sent payment; may ask the network. Absent: only the history shows it. */
   findPayment?(payment: EngineTransaction): Promise<PaymentSight>
   /** Returns the exact maximum that can be spent. Absent: the kernel searches with `makeSpend`. */

@@ -104,6 +104,8 @@ export interface SpendInfo {
    * that the network can accept only one of the two.
    */
   readonly replaces?: Txid
+  /** The coins to pay with, `txid:vout` each: all of these, and no others. */
+  readonly coins?: readonly string[]
   readonly metadata?: Metadata
   readonly otherParams?: JsonObject
 }

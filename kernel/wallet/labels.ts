@@ -7,13 +7,23 @@ import { objectOf, optional, parse, shortText } from '../schema/shape.ts'
 import type { TokenId, Txid, WalletId } from '../types/ids.ts'
 import type { Metadata, Transaction } from '../types/transaction.ts'
 import type { AddressRecord } from './addresses.ts'
+import type { CoinNote } from './coins.ts'
 import { mergeMetadata } from './history/metadata.ts'
 import { type AddressSource, findOwnAddresses } from './own-addresses.ts'
 import type { CurrencyWallet } from './wallet.ts'
 
 /** The methods of a wallet that the import calls. */
 export type LabelledWallet = AddressSource &
-  Pick<CurrencyWallet, 'getTransaction' | 'id' | 'saveReceiveAddress' | 'saveTxMetadata'>
+  Pick<
+    CurrencyWallet,
+    | 'changeCoin'
+    | 'coinNotes'
+    | 'getTransaction'
+    | 'id'
+    | 'listCoins'
+    | 'saveReceiveAddress'
+    | 'saveTxMetadata'
+  >
 
 /** Options for importing labels. */
 export interface LabelImport {
@@ -80,6 +90,8 @@ export async function* importLabels(
     const row = readRow(line === 1 ? text.replace(/^\ufeff/, '') : text)
     if ('reason' in row) yield { line, type: '', ref: '', status: 'invalid', reason: row.reason }
     else if (row.type === 'addr' && hasTexts(row)) addresses.push({ line, row })
+    else if (row.type === 'output' && (hasTexts(row) || row.spendable !== undefined))
+      yield* importCoin({ line, row }, options, planned)
     else if (row.type === 'tx' && hasTexts(row)) yield* importTransaction({ line, row }, options, planned)
     else yield { line, type: row.type, ref: row.ref, status: 'ignored' }
   }
@@ -110,6 +122,54 @@ async function* importTransaction(
     yield { line, type, ref, walletId: wallet.id, ...apply }
   }
   if (!isKnown) yield { line, type, ref, status: 'unknown' }
+}
+
+/** A coin has one label; of a row with more texts the first one. Frozen coins are freed only if rows may replace what is here. */
+async function* importCoin(
+  { line, row }: NumberedRow,
+  options: LabelImport,
+  planned: PlannedNotes
+): AsyncGenerator<LabelResult> {
+  const { type, ref, spendable } = row
+  let isKnown = false
+  for (const wallet of walletsFor(row, options)) {
+    const noted = await coinNoteOf(wallet, ref)
+    if (noted === undefined) continue
+    isKnown = true
+    const label = firstOf(textsOf(row))
+    const apply = await applyRow({ type, ref, ...compact({ label }) }, options, {
+      key: JSON.stringify([wallet.id, ref]),
+      metadata: compact({ name: noted.label }),
+      planned,
+      write: ({ name = '' }) => wallet.changeCoin(ref, { label: name })
+    })
+    const isFreed = spendable === true && noted.isFrozen
+    const isFrozenNow = spendable === false && !noted.isFrozen
+    const mayChange = isFrozenNow || (isFreed && options.mayReplace === true)
+    if (mayChange && options.dryRun !== true) await wallet.changeCoin(ref, { isFrozen: isFrozenNow })
+    const status = mayChange && apply.status === 'same' ? 'applied' : apply.status
+    yield {
+      line,
+      type,
+      ref,
+      walletId: wallet.id,
+      ...apply,
+      status: isFreed && !mayChange ? 'conflict' : status
+    }
+  }
+  if (!isKnown) yield { line, type, ref, status: 'unknown' }
+}
+
+/** Undefined for a coin that the wallet neither has nor notes anything of. */
+const coinNoteOf = async (wallet: LabelledWallet, outpoint: string): Promise<CoinNote | undefined> => {
+  const noted = (await wallet.coinNotes()).find(note => note.outpoint === outpoint)
+  if (noted !== undefined) return noted
+  const coins = await wallet.listCoins().catch((error: unknown) => {
+    if (isWalletError(error, 'NOT_SUPPORTED')) return []
+    throw error
+  })
+  const isHere = coins.some(({ txid, vout }) => `${txid}:${vout}` === outpoint)
+  return isHere ? { outpoint, isFrozen: false } : undefined
 }
 
 async function* importAddresses(
@@ -246,6 +306,27 @@ export const addressLabel = (
 ): LabelRow | undefined => rowOf('addr', address, { metadata, details: { walletId } })
 
 /**
+ * Returns the label row of a coin; undefined for one that is neither labelled nor frozen.
+ *
+ * @example
+ * ```ts
+ * import { coinLabel } from 'holdfast'
+ *
+ * const rows = (await wallet.coinNotes()).map(note => coinLabel(wallet.id, note))
+ * ```
+ */
+export const coinLabel = (
+  walletId: WalletId,
+  { outpoint, isFrozen, label }: CoinNote
+): LabelRow | undefined => {
+  if (!isFrozen && label === undefined) return undefined
+  return {
+    ...{ type: 'output', ref: outpoint, holdfast: { walletId } },
+    ...compact({ label, spendable: isFrozen ? false : undefined })
+  }
+}
+
+/**
  * Writes a row as a line of a label file, without its line end.
  *
  * @example
@@ -255,8 +336,8 @@ export const addressLabel = (
  * labelLine({ type: 'tx', ref: 'f91d…', label: 'Rent' }) // '{"type":"tx","ref":"f91d…","label":"Rent"}'
  * ```
  */
-export const labelLine = ({ type, ref, label, holdfast }: LabelRow): string =>
-  JSON.stringify({ type, ref, label, holdfast })
+export const labelLine = ({ type, ref, label, spendable, holdfast }: LabelRow): string =>
+  JSON.stringify({ type, ref, label, spendable, holdfast })
 
 /** Splits a row into fields. A label that another program has changed counts as the name. */
 export const textsOf = ({ label = '', holdfast = {} }: LabelRow): LabelTexts => {
@@ -298,11 +379,13 @@ export interface LabelDetails {
 
 /** One line of a label file, with the fields that are used. @see BIP-329 */
 export interface LabelRow {
-  /** `tx`, `addr`, or one of those that are not kept here: `pubkey`, `input`, `output`, `xpub`. */
+  /** `tx`, `addr`, `output`, or one of those that are not kept here: `pubkey`, `input`, `xpub`. */
   readonly type: string
-  /** The txid or the address. */
+  /** The txid, the address or the outpoint. */
   readonly ref: string
   readonly label?: string
+  /** Of an output: false if it is frozen. */
+  readonly spendable?: boolean
   readonly holdfast?: LabelDetails
 }
 
@@ -312,6 +395,8 @@ const MAX_LABEL = 100_000
 // The guards stand first: the schema below is made while the module loads.
 const isLabel = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= MAX_LABEL && isWellFormed(value)
+
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
 
 const isDetails = (value: unknown): value is LabelDetails =>
   isRecord(value) &&
@@ -323,6 +408,7 @@ const asLabelRow: Schema<LabelRow> = objectOf<LabelRow>({
   type: shortText(),
   ref: shortText(),
   label: optional('label', isLabel),
+  spendable: optional('flag', isFlag),
   holdfast: optional('details', isDetails)
 })
 

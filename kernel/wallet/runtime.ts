@@ -8,6 +8,7 @@ import type { TokenId, Txid } from '../types/ids.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
 import { readAddresses, SavedAddresses } from './addresses.ts'
+import { frozenCoinsOf, isCoinPath } from './coins.ts'
 import type { EngineConfig } from './engine/config.ts'
 import { ENGINE_FOLDER } from './engine/engine-files.ts'
 import { type EngineHost, EngineSupervisor } from './engine/supervisor.ts'
@@ -192,6 +193,10 @@ export class WalletRuntime implements EngineHost {
       .map(({ address }) => address)
   }
 
+  frozenCoins(): Promise<readonly string[]> {
+    return frozenCoinsOf(this.#context)
+  }
+
   synced(): void {
     if (this.#hasPayments) this.#watch([])
     this.#inBackground(this.#noteWhole())
@@ -314,6 +319,12 @@ export class WalletRuntime implements EngineHost {
     if (paths.some(path => path.startsWith(`${ENGINE_FOLDER}/`)))
       this.#inBackground(
         this.engine.callIfMade('taking synced files', async engine => engine.syncedFilesChanged?.())
+      )
+    if (paths.some(isCoinPath))
+      this.#inBackground(
+        this.engine.callIfMade('freezing coins', async engine =>
+          engine.freezeCoins?.(await this.frozenCoins())
+        )
       )
     if (!paths.some(path => path.startsWith('Addresses/'))) return
     this.#addresses = undefined

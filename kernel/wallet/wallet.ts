@@ -19,6 +19,14 @@ import type { PluginId, TokenId, Txid, WalletId } from '../types/ids.ts'
 import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../types/snapshots.ts'
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
 import { type AddressChange, type AddressRecord, readAddresses } from './addresses.ts'
+import {
+  type CoinChange,
+  type CoinNote,
+  changeCoin,
+  listCoins,
+  readCoinNotes,
+  type WalletCoin
+} from './coins.ts'
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
 import { type OtherMethods, otherMethodsOf } from './engine/other-methods.ts'
 import type { EngineSupervisor } from './engine/supervisor.ts'
@@ -274,6 +282,45 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
       what: 'reading a URI',
       call: async tools => readParsedUri(pluginId, await tools.parseUri(uri))
     })
+  }
+
+  /**
+   * Lists the unspent coins of the wallet, with what is noted of them.
+   *
+   * @throws NOT_SUPPORTED, BOGUS_DATA
+   *
+   * @example
+   * ```ts
+   * for (const { txid, vout, nativeAmount, state } of await wallet.listCoins()) console.log(txid, vout, nativeAmount, state)
+   * ```
+   */
+  async listCoins(): Promise<readonly WalletCoin[]> {
+    this.#checkOpen()
+    return listCoins({ context: this.#context, engine: this.#runtime.engine })
+  }
+
+  /** Lists what is noted of coins, spent ones included. */
+  async coinNotes(): Promise<readonly CoinNote[]> {
+    this.#checkOpen()
+    return readCoinNotes(this.#context.repo, error => this.#report(error))
+  }
+
+  /**
+   * Freezes a coin, frees it, or changes its label, on all devices. `outpoint`: `txid:vout`.
+   *
+   * @throws OPTION_INVALID, NOT_SUPPORTED
+   *
+   * @example
+   * ```ts
+   * const [coin] = await wallet.listCoins()
+   * if (coin !== undefined) await wallet.changeCoin(`${coin.txid}:${coin.vout}`, { isFrozen: true, label: 'Rainy days' })
+   * ```
+   */
+  async changeCoin(outpoint: string, change: CoinChange): Promise<void> {
+    this.#checkOpen()
+    requireTexts({ outpoint })
+    requireObject('change', change)
+    await changeCoin({ context: this.#context, engine: this.#runtime.engine }, outpoint, change)
   }
 
   /** Returns an address to estimate fees with, before the recipient is known; it is never paid. */
@@ -633,6 +680,7 @@ const requireData = (option: string, value: object): void => {
 const checkSpendInfo = (request: SpendInfo): void => {
   requireData('request', request)
   requireObjects('spendTargets', request.spendTargets)
+  if (request.coins !== undefined) requireTextList('coins', request.coins)
   for (const { publicAddress, nativeAmount } of request.spendTargets)
     allowTexts({ publicAddress, nativeAmount })
 }

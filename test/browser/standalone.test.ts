@@ -62,6 +62,7 @@ browserTest(
           incoming: '0',
           immature: '0',
           reserved: '0',
+          frozen: '0',
           grade: 'claimed',
           paymentsGrade: 'claimed'
         }

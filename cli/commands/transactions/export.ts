@@ -70,6 +70,7 @@ const writeWallet = async (
   if (format.addresses !== undefined) {
     await write(format.addresses(wallet.id, await wallet.savedAddresses()), count)
   }
+  if (format.coins !== undefined) await write(format.coins(wallet.id, await wallet.coinNotes()), count)
   return count
 }
 

@@ -48,6 +48,7 @@ export const send: CommandRun = async (session, text = '') => {
     customFee: session.texts('customFee'),
     withUnconfirmed: unconfirmed === undefined ? undefined : unconfirmed === true,
     memos: session.texts('memo'),
+    coins: session.texts('coin'),
     notes: notesOf(session)
   })
   const { summary, approve, take, pay } = await draftSpend(session, wallet, {

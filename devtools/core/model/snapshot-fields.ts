@@ -29,6 +29,7 @@ const balanceParts: FieldsOf<BalanceDetails> = {
   incoming: 'text',
   immature: 'text',
   reserved: 'text',
+  frozen: maybe('text'),
   grade: maybe(words({ agreed: true, claimed: true })),
   paymentsGrade: maybe(words({ agreed: true, claimed: true, proven: true }))
 }

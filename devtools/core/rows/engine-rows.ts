@@ -135,7 +135,7 @@ const heldBackOf = (
   units: AmountUnits
 ): readonly string[] => {
   const details = new Map(Object.entries(balanceDetails)).get(key)
-  return (['incoming', 'immature', 'reserved'] as const).flatMap(part => {
+  return (['incoming', 'immature', 'reserved', 'frozen'] as const).flatMap(part => {
     const native: unknown = details?.[part]
     return isNativeAmount(native) && native !== '0' ? [`${amountIn(native, units)} ${part}`] : []
   })

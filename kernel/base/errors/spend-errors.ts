@@ -31,8 +31,14 @@ export interface SpendErrorDetails {
   NO_AMOUNT_SPECIFIED: NoDetails
   /** `found`: what foreign keys hold, in native units: nothing, or less than it costs to move it. */
   NOTHING_TO_SWEEP: { currencyCode: string; found: string }
-  /** `incoming`, `immature`, `reserved`: what the payment could take if it were spendable, in native units of the coin. */
-  PENDING_FUNDS: { currencyCode?: string; incoming?: string; immature?: string; reserved?: string }
+  /** `incoming`, `immature`, `reserved`, `frozen`: what the payment could take if it were spendable, in native units of the coin. */
+  PENDING_FUNDS: {
+    currencyCode?: string
+    incoming?: string
+    immature?: string
+    reserved?: string
+    frozen?: string
+  }
   SPEND_TO_SELF: NoDetails
   SAME_CURRENCY: NoDetails
   /** '' for a limit that the provider does not name. */
@@ -100,7 +106,8 @@ const permissionHint = ({ pluginId, reason }: SpendErrorDetails['SWAP_PERMISSION
 const pendingHint = ({
   incoming = '0',
   immature = '0',
-  reserved = '0'
+  reserved = '0',
+  frozen = '0'
 }: SpendErrorDetails['PENDING_FUNDS']): string => {
   const parts = [
     incoming === '0'
@@ -109,6 +116,7 @@ const pendingHint = ({
     reserved === '0'
       ? ''
       : `${reserved} native units are reserved for an open payment: wait until it is confirmed, replaced or forgotten.`,
+    frozen === '0' ? '' : `${frozen} native units are frozen: free them with coins unfreeze.`,
     immature === '0' ? '' : `${immature} native units come from new blocks: wait until they are mature.`
   ]
   const hint = parts.filter(part => part !== '').join(' ')

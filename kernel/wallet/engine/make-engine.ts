@@ -29,6 +29,8 @@ export interface EngineOptions {
   readonly reservedPayments: readonly EngineTransaction[]
   /** The addresses that were given out for good: they count as used (protocol §3.5 `Addresses/`). */
   usedAddresses(): Promise<readonly string[]>
+  /** The coins that no draft may take. */
+  frozenCoins(): Promise<readonly string[]>
 }
 
 /**
@@ -40,7 +42,7 @@ export interface EngineOptions {
  */
 export const makeWalletEngine = async (
   wallet: EngineWallet,
-  { callbacks, config, seenTxCheckpoint, reservedPayments, usedAddresses }: EngineOptions
+  { callbacks, config, seenTxCheckpoint, reservedPayments, usedAddresses, frozenCoins }: EngineOptions
 ): Promise<CurrencyEngine> => {
   const { services, repo, info } = wallet
   const { pluginId } = info
@@ -67,6 +69,7 @@ export const makeWalletEngine = async (
   try {
     await engine.addGapLimitAddresses(await usedAddresses())
     await engine.reservePayments?.(reservedPayments)
+    if (engine.freezeCoins !== undefined) await engine.freezeCoins(await frozenCoins())
     return engine
   } catch (error) {
     // The failure is thrown without waiting for the engine to stop.

@@ -34,6 +34,8 @@ export interface EngineHost extends EngineListener {
   checkpoint(): Promise<string | undefined>
   /** The addresses that were given out for good. */
   usedAddresses(): Promise<readonly string[]>
+  /** The coins that no draft may take. */
+  frozenCoins(): Promise<readonly string[]>
   /** Emits the reports that are batched, now. */
   emitReports(): void
   /** The engine has looked at the network. */
@@ -275,7 +277,8 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
       config,
       seenTxCheckpoint: await this.#host.checkpoint(),
       reservedPayments: this.#host.reservedPayments,
-      usedAddresses: () => this.#host.usedAddresses()
+      usedAddresses: () => this.#host.usedAddresses(),
+      frozenCoins: () => this.#host.frozenCoins()
     })
     if (engine.getStakingStatus !== undefined) {
       services.inBackground(`engine ${info.pluginId}`, this.#fetchStakingStatus(engine, callbacks))

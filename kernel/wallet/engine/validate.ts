@@ -117,17 +117,19 @@ export const isBalance = (value: unknown): value is string =>
 /** Reads the parts of a balance, and copies them; undefined unless each is digits, and a grade one that there is. */
 export const checkBalanceDetails = (value: unknown): BalanceDetails | undefined => {
   if (!isRecord(value)) return undefined
-  const { spendable, incoming, immature, reserved, grade, paymentsGrade } = value
+  const { spendable, incoming, immature, reserved, frozen, grade, paymentsGrade } = value
   if (grade !== undefined && (grade === 'proven' || !GRADES.has(grade))) return undefined
   if (paymentsGrade !== undefined && !GRADES.has(paymentsGrade)) return undefined
   if (!isBalance(spendable) || !isBalance(incoming) || !isBalance(immature) || !isBalance(reserved))
     return undefined
+  if (frozen !== undefined && !isBalance(frozen)) return undefined
   return Object.freeze({
     spendable: nativeAmount(spendable),
     incoming: nativeAmount(incoming),
     immature: nativeAmount(immature),
     reserved: nativeAmount(reserved),
     ...compact({
+      frozen: frozen === undefined ? undefined : nativeAmount(frozen),
       grade: grade as BalanceDetails['grade'],
       paymentsGrade: paymentsGrade as Grade | undefined
     })

@@ -35,15 +35,30 @@ export const makeSpend = async (context: SpenderOptions, request: SpendInfo): Pr
   checkMetadata(spend.metadata ?? {})
   requireFeeLimit(spend.maxNetworkFee)
   await reserveCoins(context, spend.replaces)
+  await requireCoinChoice(context, spend)
   const keys = await context.engine.keysFor(spendQuestionOf('draft', spend))
   const { pluginId } = context.info
   const draft = await context.engine.call('making a payment', async engine =>
     readEngineTransaction(pluginId, await engine.makeSpend(looseCopy(spend), keys))
   )
   const made = draftOf(context, spend, draft)
+  if (spend.coins !== undefined && !isSameCoins(spend.coins, made.spentCoins))
+    throw new WalletError('BOGUS_TX', { pluginId, path: 'spentCoins' })
   // A fee that is only unusual is for a person to judge, who sees the draft; what was said to be too much is not.
   if (made.maxNetworkFee !== undefined) checkNetworkFee(context.info, made)
   return made
+}
+
+/** @throws NOT_SUPPORTED if coins are chosen in a currency that has none */
+const requireCoinChoice = async ({ engine }: SpenderOptions, { coins }: SpendInfo): Promise<void> => {
+  if (coins === undefined) return
+  const hasCoins = await engine.call('choosing coins', async made => made.listCoins !== undefined)
+  if (!hasCoins) throw new WalletError('NOT_SUPPORTED', { what: 'a choice of coins' })
+}
+
+const isSameCoins = (chosen: readonly string[], spent: readonly string[] = []): boolean => {
+  const wanted = new Set(chosen)
+  return wanted.size === spent.length && spent.every(coin => wanted.has(coin))
 }
 
 /** Describes a spend to policies before it is drafted; its fee is not known yet. */
@@ -83,6 +98,7 @@ const draftOf = (context: SpenderOptions, spend: SpendInfo, checked: EngineTrans
 export const getMaxSpendable = async (context: SpenderOptions, request: SpendInfo): Promise<NativeAmount> => {
   const spend = cleanSpend(request, context.info)
   await reserveCoins(context, spend.replaces)
+  await requireCoinChoice(context, spend)
   const keys = await context.engine.keysFor(spendQuestionOf('draft', spend))
   const own = await context.engine.call('finding the maximum', async engine =>
     engine.getMaxSpendable === undefined

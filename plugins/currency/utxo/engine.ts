@@ -2,6 +2,7 @@ import {
   type AddressRequest,
   type ConnectionLoss,
   type CurrencyEngine,
+  type EngineCoin,
   type EngineRequest,
   type EngineTransaction,
   type FreshAddress,
@@ -15,7 +16,6 @@ import {
   WalletError,
   type WalletKeys
 } from '../../../kernel/plugin-api.ts'
-import { parseRawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
 import type { ChainTip } from './electrum/headers.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
@@ -25,7 +25,7 @@ import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
 import { signUtxoMessage } from './messages.ts'
 import { scan } from './scan.ts'
 import { checkSigned } from './spend/check-signed.ts'
-import { balancePartsOf, type SpendSource } from './spend/choose-coins.ts'
+import { balancePartsOf, listCoins, type SpendSource } from './spend/choose-coins.ts'
 import { makeDraft, maxSpendableOf } from './spend/make-spend.ts'
 import { signUtxoDraft } from './spend/sign.ts'
 import type { LedgerTx } from './wallet/ledger.ts'
@@ -191,8 +191,7 @@ class UtxoEngine implements CurrencyEngine {
     options: SigningOptions = {}
   ): Promise<EngineTransaction> {
     // A resync puts others in their places, and a signature can take seconds.
-    const { coin, network, io, table, ledger, reserved } = this.#state
-    const wallet = { coin, network, io, table, ledger, reserved }
+    const wallet = this.#state.now()
     return signUtxoDraft(wallet, transaction, { privateKeys, ...options })
   }
 
@@ -229,26 +228,21 @@ class UtxoEngine implements CurrencyEngine {
   }
 
   async saveTx(transaction: EngineTransaction): Promise<void> {
-    const { ledger, saved } = this.#state
-    const bytes = this.#state.io.crypto.fromHex(transaction.signedTx)
-    const raw = parseRawTx(bytes)
-    const known = ledger.find(raw.txid)
-    if (known !== undefined && known.height >= 0) return
-    const date = known?.date ?? Math.floor(this.#state.io.clock.now() / 1000)
-    saved.keepBytes(raw.txid, bytes)
-    ledger.put(raw, { height: 0, date, isSeen: false })
-    await this.#step(new Map())
+    if (this.#state.keepSent(transaction)) await this.#step(new Map())
   }
 
   async reservePayments(payments: readonly EngineTransaction[]): Promise<void> {
-    const { ledger, reserved } = this.#state
-    const freed = reserved.replace(payments)
-    for (const txid of freed) {
-      const tx = ledger.find(txid)
-      // Forgotten, and no server has ever shown it: nothing else would take it out of the balance's way.
-      if (tx !== undefined && tx.height === 0 && !tx.isSeen) ledger.drop(tx)
-    }
-    if (freed.length > 0 && !this.#isDead) await this.#step(new Map())
+    const hasFreed = this.#state.reserve(payments)
+    if (hasFreed && !this.#isDead) await this.#step(new Map())
+    if (this.#isStarted) this.#reportBalance()
+  }
+
+  async listCoins(): Promise<readonly EngineCoin[]> {
+    return listCoins({ ...this.#state.now(), height: this.#height })
+  }
+
+  async freezeCoins(outpoints: readonly string[]): Promise<void> {
+    this.#state.frozen = new Set(outpoints)
     if (this.#isStarted) this.#reportBalance()
   }
 
@@ -384,10 +378,10 @@ class UtxoEngine implements CurrencyEngine {
   }
 
   async #spendSource(): Promise<SpendSource> {
-    const { coin, network, io, table, ledger, reserved } = this.#state
+    const wallet = this.#state.now()
     const estimates = await this.#pool.refreshFees()
     const { otherFees: otherEstimates } = this.#pool
-    return { coin, network, io, table, ledger, reserved, estimates, otherEstimates, height: this.#height }
+    return { ...wallet, estimates, otherEstimates, height: this.#height }
   }
 
   /** Empty: what was said before holds no longer. */
@@ -427,13 +421,12 @@ class UtxoEngine implements CurrencyEngine {
   #reportBalance(): void {
     if (this.#isDead) return
     const { callbacks } = this.#request
-    const { coin, ledger, reserved } = this.#state
-    const balance = String(ledger.balance())
+    const balance = String(this.#state.ledger.balance())
     if (balance !== this.#reportedBalance) {
       this.#reportedBalance = balance
       callbacks.onTokenBalanceChanged(null, balance)
     }
-    const source = { coin, height: this.#height, ledger, reserved }
+    const source = { ...this.#state.now(), height: this.#height }
     const details = balancePartsOf(source, this.#opinion.isAgreed)
     const text = JSON.stringify(details)
     // The kernel may have ended the engine when it received the balance.

@@ -281,6 +281,15 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   ],
   [{ name: 'spend.resend', input: { walletId: SAVINGS, txid: 'abcd' } }, 'tx resend Savings abcd'],
   [{ name: 'spend.replace', input: { walletId: SAVINGS, txid: 'abcd' } }, 'tx replace Savings abcd'],
+  [{ name: 'coin.list', input: { walletId: SAVINGS } }, 'coins list Savings'],
+  [
+    { name: 'coin.change', input: { walletId: SAVINGS, coin: 'abcd:1', label: 'Rain' } },
+    'coins label Savings abcd:1 --label Rain'
+  ],
+  [
+    { name: 'coin.change', input: { walletId: SAVINGS, coin: 'abcd:1', isFrozen: true } },
+    'coins freeze Savings abcd:1'
+  ],
   [
     {
       name: 'spend.sweep',
@@ -592,6 +601,8 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
     { walletId, txid: hexId, fee: fc.constantFrom('low', 'standard', 'high') },
     { requiredKeys: ['walletId', 'txid'] }
   ),
+  'coin.list': fc.record({ walletId }),
+  'coin.change': fc.record({ walletId, coin: fc.constant('abcd:1'), isFrozen: fc.boolean() }),
   'spend.sweep': fc.record({ walletId, privateKeys: fc.constant(['k']), withUnconfirmed: fc.boolean() }),
   'spend.forget': fc.record({ walletId, txid: hexId, confirm: hexId }),
   'swap.ask': quotesRequest,

@@ -75,6 +75,8 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'spend.resend': { walletId: 'w', txid: 'ab', again: ['cd'] },
   'spend.replace': { walletId: 'w', txid: 'ab', fee: 'high', customFee: { satPerByte: '5' } },
   'spend.forget': { walletId: 'w', txid: 'ab', confirm: 'ab' },
+  'coin.list': { walletId: 'w', offset: 0, limit: 10 },
+  'coin.change': { walletId: 'w', coin: 'ab:0', isFrozen: true, label: 'x' },
   'spend.sweep': { walletId: 'w', privateKeys: ['k'], fee: 'low', withUnconfirmed: true, maxNetworkFee: '9' },
   'swap.ask': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max', ...CHOICE },
   'swap.compare': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max', ...CHOICE },
@@ -117,6 +119,8 @@ const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'spend.approve': ['maxNetworkFee', 'again'],
   'swap.approve': ['maxNetworkFee', 'again'],
   'spend.replace': ['fee', 'customFee'],
+  'coin.list': ['offset', 'limit'],
+  'coin.change': ['isFrozen', 'label'],
   'spend.sweep': ['fee', 'withUnconfirmed', 'maxNetworkFee'],
   'rates.route': ['biases', 'alternatives']
 }

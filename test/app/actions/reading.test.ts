@@ -50,6 +50,7 @@ test('a program reads accounts, wallets and balances, with the names of others a
         incoming: '0',
         immature: '0',
         reserved: '0',
+        frozen: '0',
         grade: 'claimed',
         paymentsGrade: 'claimed',
         untrusted: {}

@@ -222,11 +222,11 @@ const labWalletOf = (
 ): LabWallet => {
   const balances = (): NodeBalances => {
     const details = wallet.getSnapshot().balanceDetails?.[''] ?? {
-      ...{ spendable: '0', reserved: '0', incoming: '0', immature: '0' }
+      ...{ spendable: '0', reserved: '0', frozen: '0', incoming: '0', immature: '0' }
     }
-    const { spendable, reserved, incoming, immature } = details
+    const { spendable, reserved, frozen = '0', incoming, immature } = details
     return {
-      trusted: String(BigInt(spendable) + BigInt(reserved)),
+      trusted: String(BigInt(spendable) + BigInt(reserved) + BigInt(frozen)),
       untrusted_pending: String(incoming),
       immature: String(immature)
     }

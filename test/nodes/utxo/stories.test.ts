@@ -306,6 +306,58 @@ withNode(
   }
 )
 
+withNode(
+  serial,
+  'coins that are frozen are those that the node has locked, stay when all is paid, and are frozen on another device',
+  async (t, lab) => {
+    const { node } = lab
+    const owner = await openRich(t, lab, [1, 2, 3, 4])
+    const copy = node.wallet(owner.name)
+    const nodeCoins = async (): Promise<string[]> =>
+      (await copy('listunspent'))
+        .map(({ txid, vout }: { txid: string; vout: number }) => `${txid}:${vout}`)
+        .sort()
+    const freeCoins = async ({ wallet }: LabWallet): Promise<string[]> =>
+      (await wallet.listCoins())
+        .filter(({ state }) => state === 'spendable')
+        .map(({ txid, vout }) => `${txid}:${vout}`)
+        .sort()
+    t.deepEqual(await freeCoins(owner), await nodeCoins())
+    const frozen = (await nodeCoins()).slice(0, 2)
+    for (const coin of frozen) {
+      const [txid = '', vout] = coin.split(':')
+      await copy('lockunspent', false, [{ txid, vout: Number(vout) }])
+      await owner.wallet.changeCoin(coin, { isFrozen: true, label: `kept ${vout}` })
+    }
+    await owner.agree(t, 'frozen')
+    t.deepEqual(await freeCoins(owner), await nodeCoins())
+    t.is((await nodeCoins()).length, 2)
+    const { txid } = await payAll(owner, await node.call('getnewaddress'))
+    const { vin } = await node.call('getrawtransaction', txid, true)
+    t.is(vin.length, 2)
+    await lab.mine(1)
+    await owner.agree(t, 'all of the rest is paid')
+    t.deepEqual(await freeCoins(owner), [])
+    t.is(
+      owner.balances().trusted,
+      String((await owner.wallet.listCoins()).reduce((sum, coin) => sum + BigInt(coin.nativeAmount), 0n))
+    )
+    await owner.wallet.sync()
+    const other = await lab.reopen(owner, { storage: memoryStorage(new Map()), isOffline: false })
+    await waitFor(() => other.balances().trusted === owner.balances().trusted)
+    t.deepEqual(
+      (await other.wallet.listCoins()).map(({ state, label = '' }) => [state, label.startsWith('kept')]),
+      [
+        ['frozen', true],
+        ['frozen', true]
+      ]
+    )
+    await other.wallet.changeCoin(frozen[0] ?? '', { isFrozen: false })
+    await payAll(other, await node.call('getnewaddress'))
+    t.is((await other.wallet.listCoins()).length, 1)
+  }
+)
+
 withNode(serial, 'a restart without the server shows the same money and history', async (t, lab) => {
   const storage = memoryStorage(new Map())
   const words = wordsOf(t)

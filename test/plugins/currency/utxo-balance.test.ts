@@ -50,7 +50,7 @@ test('a coin is spendable in a block of its own, and one that a block made only 
     const plain = { isCoinbase: false, isPegOut: false, isOwnChange: false }
     const coin: Coin = { ...plain, txid: 'a', vout: 0, value: 7n, record, height: 0, ...changes }
     const source = {
-      ...{ coin: bitcoinRow, height: 200 },
+      ...{ coin: bitcoinRow, height: 200, frozen: new Set() },
       ledger: { coins: () => [coin], gradeOf: () => 'claimed' },
       reserved: { isReserved: () => isReserved }
     } as unknown as CoinSource

@@ -36,6 +36,7 @@ const sourceOf = (coins: readonly Coin[], height: number): SpendSource => {
   const [network] = bitcoinRow.networks
   const source: CoinSource = {
     ...{ coin: bitcoinRow, height },
+    frozen: new Set(),
     reserved: { isReserved: () => false } as unknown as CoinSource['reserved'],
     ledger: { coins: () => coins } as unknown as CoinSource['ledger']
   }

@@ -2,7 +2,7 @@ import { type EngineTransaction, type SpentTarget, WalletError } from '../../../
 import { parseAddress } from '../chain/address.ts'
 import { hexOf, parseRawTx, type RawOutput, type RawTx, readMemo } from '../chain/transaction.ts'
 import type { WalletContext } from '../wallet/wallet-state.ts'
-import { findOutput, isTaken } from './sign.ts'
+import { findOutput, isFrozen, isTaken } from './sign.ts'
 
 /**
  * Compares what is said of a signed transaction with its bytes. A file may have been changed: what a person approves
@@ -81,6 +81,7 @@ const spentBy = (
     // Ours can be replaced: a dearer second payment of the same coin would silently undo the first.
     if (isTaken(wallet, { txid, vout }, { except: own, replaced }))
       throw invalid('signedTx', 'spends a coin that another payment has spent')
+    if (isFrozen(wallet, { txid, vout }, replaced)) throw invalid('signedTx', 'spends a coin that is frozen')
     spent += output.value
   }
   return spent

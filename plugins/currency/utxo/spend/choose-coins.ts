@@ -1,12 +1,14 @@
 import {
   type BalanceDetails,
+  compact,
+  type EngineCoin,
   isWalletError,
   type NativeAmount,
   type SpendInfo,
   type Txid,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
-import { scriptTypeOf } from '../chain/address.ts'
+import { addressOf, scriptTypeOf } from '../chain/address.ts'
 import type { CoinRow, FeeEstimates, ScriptType } from '../params/coin.ts'
 import { type Coin, rivalOf, weakestOf } from '../wallet/ledger.ts'
 import type { ScriptRecord } from '../wallet/scripts.ts'
@@ -18,7 +20,8 @@ import {
   type SelectionGoal,
   selectCoins,
   selectWith,
-  typicalFeeOf
+  typicalFeeOf,
+  wholeAmountOf
 } from './select-coins.ts'
 
 /** The smallest output of a kind that the chain has. */
@@ -55,7 +58,8 @@ export const sortCoins = (
   const waiting: Coin[] = []
   for (const coin of source.ledger.coins()) {
     const part = partOf(source, coin)
-    if (part === 'spendable' && (coin.height > 0 || noUnconfirmed !== true)) safe.push(coin)
+    if (source.frozen.has(`${coin.txid}:${coin.vout}`)) waiting.push(coin)
+    else if (part === 'spendable' && (coin.height > 0 || noUnconfirmed !== true)) safe.push(coin)
     else if (part === 'incoming' && noUnconfirmed === false) risky.push(coin)
     else waiting.push(coin)
   }
@@ -63,15 +67,24 @@ export const sortCoins = (
 }
 
 /** What decides which part of the balance a coin belongs to. */
-export type CoinSource = Pick<SpendSource, 'coin' | 'height' | 'ledger' | 'reserved'>
+export type CoinSource = Pick<SpendSource, 'coin' | 'frozen' | 'height' | 'ledger' | 'reserved'>
+
+/** Every unspent coin, with the part of the balance that it belongs to. */
+export const listCoins = (source: CoinSource & Pick<WalletContext, 'network'>): readonly EngineCoin[] =>
+  [...source.ledger.coins()].map(coin => ({
+    ...{ txid: coin.txid, vout: coin.vout, blockHeight: coin.height, state: partOf(source, coin) },
+    publicAddress: addressOf(source.network, coin.record.program),
+    nativeAmount: String(coin.value) as NativeAmount
+  }))
 
 const partOf = (
-  { ledger, reserved, coin: row, height }: CoinSource,
+  { ledger, reserved, frozen, coin: row, height }: CoinSource,
   coin: Coin
 ): Exclude<keyof BalanceDetails, 'grade' | 'paymentsGrade'> => {
   if (reserved.isReserved(ledger, `${coin.txid}:${coin.vout}`)) return 'reserved'
   if (isImmature(row, coin, height)) return 'immature'
-  return coin.height > 0 || coin.isOwnChange ? 'spendable' : 'incoming'
+  if (coin.height <= 0 && !coin.isOwnChange) return 'incoming'
+  return frozen.has(`${coin.txid}:${coin.vout}`) ? 'frozen' : 'spendable'
 }
 
 /**
@@ -106,13 +119,14 @@ export const balancePartsOf = (
 }
 
 const partsOf = (source: CoinSource, coins: Iterable<Coin>): BalanceDetails => {
-  const parts = { spendable: 0n, incoming: 0n, immature: 0n, reserved: 0n }
+  const parts = { spendable: 0n, incoming: 0n, immature: 0n, reserved: 0n, frozen: 0n }
   for (const coin of coins) parts[partOf(source, coin)] += coin.value
   return {
     spendable: String(parts.spendable) as NativeAmount,
     incoming: String(parts.incoming) as NativeAmount,
     immature: String(parts.immature) as NativeAmount,
-    reserved: String(parts.reserved) as NativeAmount
+    reserved: String(parts.reserved) as NativeAmount,
+    frozen: String(parts.frozen) as NativeAmount
   }
 }
 
@@ -152,8 +166,9 @@ export const chooseCoins = (source: SpendSource, tiers: CoinTiers, goal: Selecti
   const selection = selectCoins(safe, goal) ?? (risky.length > 0 ? selectCoins(spendable, goal) : undefined)
   if (selection !== undefined) return selection
   if (waiting.length > 0 && selectCoins([...spendable, ...waiting], goal) !== undefined) {
-    const { incoming, immature, reserved } = partsOf(source, waiting)
-    throw new WalletError('PENDING_FUNDS', { currencyCode: source.coin.code, incoming, immature, reserved })
+    const { incoming, immature, reserved, frozen = '0' } = partsOf(source, waiting)
+    const held = { incoming, immature, reserved, frozen }
+    throw new WalletError('PENDING_FUNDS', { currencyCode: source.coin.code, ...held })
   }
   const networkFee = typicalFeeOf(spendable, goal)
   throw new WalletError('INSUFFICIENT_FUNDS', {
@@ -162,6 +177,49 @@ export const chooseCoins = (source: SpendSource, tiers: CoinTiers, goal: Selecti
     needed: String(goal.amount + networkFee),
     available: String(spendable.reduce((sum, { value }) => sum + value, 0n)),
     networkFee: String(networkFee)
+  })
+}
+
+/**
+ * The coins that a spend names, each once.
+ *
+ * @throws OPTION_INVALID for one that is unknown, frozen, reserved, too young, or incoming and not allowed; NOT_SUPPORTED in a replacement
+ */
+export const chosenCoins = (
+  source: SpendSource,
+  { coins = [], noUnconfirmed, replaces }: SpendInfo
+): readonly Coin[] => {
+  if (replaces !== undefined)
+    throw new WalletError('NOT_SUPPORTED', { what: 'a choice of coins for a replacement' })
+  const { safe, risky } = sortCoins(source, compact({ noUnconfirmed }))
+  const free = new Map([...safe, ...risky].map(coin => [`${coin.txid}:${coin.vout}`, coin]))
+  const refuse = (rule: string): WalletError => new WalletError('OPTION_INVALID', { option: 'coins', rule })
+  if (coins.length === 0 || coins.length > MAX_CHOSEN) throw refuse(`must be 1 to ${MAX_CHOSEN}`)
+  return [...new Set(coins)].map(outpoint => {
+    const found = free.get(outpoint)
+    if (found !== undefined) return found
+    const known = [...source.ledger.coins()].find(({ txid, vout }) => `${txid}:${vout}` === outpoint)
+    if (known === undefined) throw refuse('has one that this wallet does not have, or has spent')
+    const part = source.frozen.has(outpoint) ? 'frozen' : partOf(source, known)
+    throw refuse(`has one that is ${part === 'spendable' ? 'unconfirmed' : part}`)
+  })
+}
+
+const MAX_CHOSEN = 1000
+
+/** Pays with all of these coins, and no others. @throws INSUFFICIENT_FUNDS */
+export const spendChosen = (
+  { coin }: SpendSource,
+  coins: readonly Coin[],
+  goal: SelectionGoal
+): Selection => {
+  const selection = selectWith(coins, [], goal)
+  if (selection !== undefined) return selection
+  const available = coins.reduce((sum, { value }) => sum + value, 0n)
+  const fee = available - wholeAmountOf(coins, goal)
+  throw new WalletError('INSUFFICIENT_FUNDS', {
+    ...{ currencyCode: coin.code, tokenId: null, networkFee: String(fee) },
+    ...{ needed: String(goal.amount + fee), available: String(available) }
   })
 }
 

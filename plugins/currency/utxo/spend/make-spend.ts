@@ -12,16 +12,18 @@ import type { CoinRow, ScriptType } from '../params/coin.ts'
 import {
   chooseCoins,
   chooseReplacement,
+  chosenCoins,
   dustOf,
   goalOf,
   maxReplacementOf,
   replacedOf,
   type SpendSource,
-  sortCoins
+  sortCoins,
+  spendChosen
 } from './choose-coins.ts'
 import { type DraftOutput, isPaid, writeDraft } from './draft.ts'
 import { feeRateText, scriptLengthOf, usualRateOf } from './fees.ts'
-import { maxAmountOf, shuffledCoins } from './select-coins.ts'
+import { maxAmountOf, shuffledCoins, wholeAmountOf } from './select-coins.ts'
 
 /**
  * Makes an unsigned transaction from the wallet's coins.
@@ -47,7 +49,10 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
   const { selection, rate } =
     replaced === undefined
       ? {
-          selection: chooseCoins(source, sortCoins(source, spend), goal),
+          selection:
+            spend.coins === undefined
+              ? chooseCoins(source, sortCoins(source, spend), goal)
+              : spendChosen(source, chosenCoins(source, spend), goal),
           rate: goal.rate
         }
       : chooseReplacement(source, replaced, goal)
@@ -117,9 +122,11 @@ export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string =>
   const { replaces } = spend
   const { safe, risky } = sortCoins(source, spend)
   const most =
-    replaces === undefined
-      ? maxAmountOf([...safe, ...risky], goal)
-      : maxReplacementOf(source, replacedOf(source, replaces), goal)
+    spend.coins !== undefined
+      ? wholeAmountOf(chosenCoins(source, spend), goal)
+      : replaces === undefined
+        ? maxAmountOf([...safe, ...risky], goal)
+        : maxReplacementOf(source, replacedOf(source, replaces), goal)
   const max = most - others
   return max < dustOf(source.coin, types[0] ?? largestTypeOf(source.coin)) ? '0' : String(max)
 }

@@ -82,6 +82,11 @@ export const maxAmountOf = (coins: readonly Coin[], goal: SelectionGoal): bigint
   return useful.reduce((sum, { value }) => sum + value, 0n) - fee
 }
 
+/** What all of these coins can pay to the outputs of `goal`, with no change, also those that cost more than they bring. */
+export const wholeAmountOf = (coins: readonly Coin[], goal: SelectionGoal): bigint =>
+  coins.reduce((sum, { value }) => sum + value, 0n) -
+  feeOf(txWeightOf(countPurposes(coins), goal.outputs), goal.rate)
+
 /** The fee of a payment from one typical coin; for messages about what is missing. */
 export const typicalFeeOf = (coins: readonly Coin[], goal: SelectionGoal): bigint =>
   feeOf(txWeightOf(countPurposes(coins), goal.outputs), goal.rate)

@@ -126,6 +126,8 @@ const checkMoney = (wallet: WalletContext, draft: Draft, transaction: EngineTran
     // Ours can be replaced: a dearer second payment of the same coin would silently undo the first.
     if (isTaken(wallet, { txid, vout }, { replaced: draft.replaces }))
       throw refuse(wallet, 'a coin has been spent since the draft was made')
+    if (isFrozen(wallet, { txid, vout }, draft.replaces))
+      throw refuse(wallet, 'a coin has been frozen since the draft was made')
     const output = findOutput(wallet, { txid, vout })
     if (output?.value !== value) throw refuse(wallet, 'a coin has another value than the draft says')
     if (output.record.branch.id !== branch || output.record.index !== index) {
@@ -307,6 +309,11 @@ export const findOutput = ({ ledger }: WalletContext, { txid, vout }: Outpoint):
 /** Whether a signed payment spends an output. */
 const isCoinOf = ({ reserved }: WalletContext, { txid, vout }: Outpoint, holder: Txid): boolean =>
   reserved.find(holder)?.spends.includes(`${txid}:${vout}`) === true
+
+/** Returns true for a frozen coin, unless the payment that is to be replaced spends it already. */
+export const isFrozen = (wallet: WalletContext, coin: Outpoint, replaced: Txid | undefined): boolean =>
+  wallet.frozen.has(`${coin.txid}:${coin.vout}`) &&
+  (replaced === undefined || !isCoinOf(wallet, coin, replaced))
 
 /**
  * Whether a payment in force has used an output or a signed one keeps it, other than the one with the txid `except`.

@@ -9,6 +9,7 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { addressOf, base58AddressOf, parseAddress } from '../chain/address.ts'
+import { parseRawTx } from '../chain/transaction.ts'
 import { type AccountKeys, branchDescriptorsOf } from '../keys/keys.ts'
 import type { CoinRow, NetworkRow } from '../params/coin.ts'
 import { confirmedHeightOf, Ledger, type LedgerTx, ReservedCoins } from './ledger.ts'
@@ -31,6 +32,8 @@ export interface WalletContext {
   readonly ledger: Ledger
   /** Stays when everything else is forgotten. */
   readonly reserved: ReservedCoins
+  /** The coins that no draft may take, `txid:vout` each. */
+  readonly frozen: ReadonlySet<string>
 }
 
 /** The scripts and transactions of one wallet, in memory and in its store. */
@@ -40,6 +43,7 @@ export class WalletState implements WalletContext {
   readonly io: Io
   readonly saved: SavedState
   readonly reserved: ReservedCoins
+  frozen: ReadonlySet<string> = new Set()
   /** For servers that need to know keys. */
   readonly scripts: ScriptSource = {
     placeOf: scripthash => {
@@ -79,6 +83,35 @@ export class WalletState implements WalletContext {
   /** What a comparison with another server needs, as it is now. */
   get known(): Pick<WalletState, 'ledger' | 'scripts' | 'table'> {
     return { ledger: this.#ledger, scripts: this.scripts, table: this.#table }
+  }
+
+  /** What a call works with to its end: a resync puts others in their places. */
+  now(): WalletContext {
+    const { coin, network, io, table, ledger, reserved, frozen } = this
+    return { coin, network, io, table, ledger, reserved, frozen }
+  }
+
+  /** Takes in a payment that was sent. False if a block, or the mempool of a server, has it: then nothing changes. */
+  keepSent({ signedTx }: EngineTransaction): boolean {
+    const bytes = this.io.crypto.fromHex(signedTx)
+    const raw = parseRawTx(bytes)
+    const known = this.#ledger.find(raw.txid)
+    if (known !== undefined && known.height >= 0) return false
+    const date = known?.date ?? Math.floor(this.io.clock.now() / 1000)
+    this.saved.keepBytes(raw.txid, bytes)
+    this.#ledger.put(raw, { height: 0, date, isSeen: false })
+    return true
+  }
+
+  /** Keeps the coins of these payments from others. True if one holds its coins no longer. */
+  reserve(payments: readonly EngineTransaction[]): boolean {
+    const freed = this.reserved.replace(payments)
+    for (const txid of freed) {
+      const tx = this.#ledger.find(txid)
+      // Forgotten, and no server has ever shown it: nothing else would take it out of the balance's way.
+      if (tx !== undefined && tx.height === 0 && !tx.isSeen) this.#ledger.drop(tx)
+    }
+    return freed.length > 0
   }
 
   /** Reads the store, or begins anew if it is empty or damaged. */

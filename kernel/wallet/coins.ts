@@ -1,0 +1,159 @@
+import { nativeAmount } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
+import { copyList } from '../base/copy-data.ts'
+import { WalletError } from '../base/errors.ts'
+import { isRecord, parseJson } from '../base/json.ts'
+import { isWellFormed } from '../crypto/encoding.ts'
+import { JsonFile } from '../sync/json-file.ts'
+import type { Repo } from '../sync/repo.ts'
+import type { EngineCoin } from '../types/engine.ts'
+import type { PluginId } from '../types/ids.ts'
+import type { EngineSupervisor } from './engine/supervisor.ts'
+import { isBalance } from './engine/validate.ts'
+import type { WalletContext } from './options.ts'
+
+/** What a person says of a coin, on all devices; it stays once the coin is spent. */
+export interface CoinNote {
+  /** `txid:vout`. */
+  readonly outpoint: string
+  /** No payment, replacement, maximum or sweep takes it. */
+  readonly isFrozen: boolean
+  readonly label?: string
+}
+
+/** A change of a coin; what is left out stays, and an empty label goes. */
+export interface CoinChange {
+  readonly isFrozen?: boolean
+  readonly label?: string
+}
+
+/** An unspent coin of a wallet, with what a person says of it. */
+export interface WalletCoin extends EngineCoin, Omit<CoinNote, 'outpoint'> {}
+
+/** The folder of the notes, a file each: two devices that change different coins change different files. */
+const FOLDER = 'Coins'
+
+/** Returns true for the path of a note. */
+export const isCoinPath = (path: string): boolean => path.startsWith(`${FOLDER}/`)
+
+/** Every note of a wallet; a file that cannot be read is kept and handed to `report`. */
+export const readCoinNotes = async (repo: Repo, report: (error: unknown) => void): Promise<CoinNote[]> => {
+  const notes: CoinNote[] = []
+  for (const path of await repo.list(FOLDER)) {
+    try {
+      const text = await repo.getText(path)
+      if (text !== undefined) notes.push(noteOf(parseJson(text, 'coin file')))
+    } catch (error) {
+      report(error)
+    }
+  }
+  return notes
+}
+
+const noteOf = (value: unknown): CoinNote => {
+  if (!isRecord(value) || !isOutpoint(value.outpoint)) throw new TypeError('A coin file has the wrong shape')
+  const { outpoint, isFrozen, label } = value
+  return {
+    outpoint,
+    isFrozen: isFrozen === true,
+    ...compact({ label: isLabel(label) && label !== '' ? label : undefined })
+  }
+}
+
+const isOutpoint = (value: unknown): value is string =>
+  typeof value === 'string' && /^[^\s:]{1,200}:\d{1,10}$/.test(value)
+
+const isLabel = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_LABEL && isWellFormed(value)
+
+const MAX_LABEL = 100_000
+
+/** A wallet whose coins are listed or changed. */
+interface CoinOwner {
+  readonly context: Pick<WalletContext, 'clock' | 'disk' | 'hashOf' | 'info' | 'mutex' | 'repo' | 'report'>
+  readonly engine: EngineSupervisor
+}
+
+/** Lists the unspent coins of a wallet, with their notes. @throws NOT_SUPPORTED, BOGUS_DATA */
+export const listCoins = async ({ context, engine }: CoinOwner): Promise<readonly WalletCoin[]> => {
+  const { pluginId } = context.info
+  const coins = await engine.call('listing coins', async made => {
+    if (made.listCoins === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'lists of coins' })
+    return readCoins(pluginId, await made.listCoins())
+  })
+  const notes = new Map(
+    (await readCoinNotes(context.repo, context.report)).map(note => [note.outpoint, note])
+  )
+  return coins.map((coin): WalletCoin => {
+    const { isFrozen = false, label } = notes.get(`${coin.txid}:${coin.vout}`) ?? {}
+    return Object.freeze({ ...coin, isFrozen, ...compact({ label }) })
+  })
+}
+
+const readCoins = (pluginId: PluginId, value: unknown): readonly EngineCoin[] => {
+  const bogus = (path: string): WalletError =>
+    new WalletError('BOGUS_DATA', { pluginId, what: 'list of coins', path })
+  const list = copyList(value, MAX_COINS)
+  if (list === undefined) throw bogus('')
+  return list.map((coin, at): EngineCoin => {
+    const { txid, vout, publicAddress, nativeAmount: amount, blockHeight, state } = isRecord(coin) ? coin : {}
+    if (!isOutpoint(`${txid}:${vout}`)) throw bogus(`${at}.txid`)
+    if (typeof publicAddress !== 'string' || publicAddress.length > 1000) throw bogus(`${at}.publicAddress`)
+    if (!isBalance(amount)) throw bogus(`${at}.nativeAmount`)
+    if (typeof blockHeight !== 'number' || !Number.isSafeInteger(blockHeight))
+      throw bogus(`${at}.blockHeight`)
+    if (!STATES.has(state)) throw bogus(`${at}.state`)
+    return {
+      ...{ txid: String(txid), vout: Number(vout), publicAddress, blockHeight },
+      ...{ nativeAmount: nativeAmount(amount), state: state as EngineCoin['state'] }
+    }
+  })
+}
+
+const MAX_COINS = 1_000_000
+const STATES: ReadonlySet<unknown> = new Set([
+  'frozen',
+  'immature',
+  'incoming',
+  'reserved',
+  'spendable'
+] satisfies EngineCoin['state'][])
+
+/**
+ * Freezes a coin, frees it, or changes its label, on all devices. Once it resolves no draft takes a frozen coin, and none that has it is
+ * signed.
+ *
+ * @throws OPTION_INVALID; NOT_SUPPORTED where the currency freezes no coins; STORAGE_FULL, STORAGE_FAILED
+ */
+export const changeCoin = async (
+  { context, engine }: CoinOwner,
+  outpoint: string,
+  { isFrozen, label }: CoinChange
+): Promise<void> => {
+  if (!isOutpoint(outpoint))
+    throw new WalletError('OPTION_INVALID', { option: 'outpoint', rule: 'must be txid:number' })
+  if (label !== undefined && !isLabel(label))
+    throw new WalletError('OPTION_INVALID', { option: 'label', rule: 'is no text of a note' })
+  if (isFrozen !== undefined && typeof isFrozen !== 'boolean')
+    throw new WalletError('OPTION_INVALID', { option: 'isFrozen', rule: 'must be true or false' })
+  await engine.call('freezing a coin', async made => {
+    if (made.freezeCoins === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'coin control' })
+  })
+  await context.mutex.run(async () => {
+    await new JsonFile(context, `${FOLDER}/${context.hashOf(outpoint)}.json`).edit(() => [
+      { path: ['outpoint'], value: outpoint },
+      ...(isFrozen === undefined ? [] : [{ path: ['isFrozen'], value: isFrozen }]),
+      ...(label === undefined ? [] : [{ path: ['label'], value: label === '' ? undefined : label }])
+    ])
+    if (isFrozen === undefined) return
+    const frozen = await frozenCoinsOf(context)
+    await engine.call('freezing a coin', async made => made.freezeCoins?.(frozen))
+  })
+}
+
+/** The coins that no draft may take. */
+export const frozenCoinsOf = async ({
+  repo,
+  report
+}: Pick<WalletContext, 'repo' | 'report'>): Promise<readonly string[]> =>
+  (await readCoinNotes(repo, report)).flatMap(({ outpoint, isFrozen }) => (isFrozen ? [outpoint] : []))

@@ -1,0 +1,113 @@
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import {
+  type CurrencyWallet,
+  coinLabel,
+  importLabels,
+  labelLine,
+  nativeAmount,
+  type SpendInfo
+} from '../../../kernel/index.ts'
+import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
+import type { EngineCoin } from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { makeKnownUser } from '../../helpers/known-user.ts'
+import { makeToy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
+
+const io = makeNodeIo()
+const COIN: EngineCoin = {
+  ...{ txid: 'aa', vout: 1, publicAddress: 'mine', blockHeight: 7, state: 'spendable' },
+  nativeAmount: nativeAmount('5')
+}
+
+const openToy = async (t: ExecutionContext, engine: ToyOptions['engine']): Promise<CurrencyWallet> => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
+  const { account } = await makeKnownUser(t, { infos: [info] }).logIn({
+    plugins: [makeToy(engine === undefined ? {} : { engine }).plugin]
+  })
+  return account.openWallet(info.id)
+}
+
+const pay = (coins: readonly string[]): SpendInfo => ({
+  tokenId: null,
+  spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }],
+  coins
+})
+
+test('coins are frozen and labelled once the engine has received it, and an engine that is made again gets them first', async t => {
+  const frozenNow: (readonly string[])[] = []
+  const wallet = await openToy(t, () => ({
+    listCoins: async () => [COIN],
+    freezeCoins: async outpoints => void frozenNow.push(outpoints)
+  }))
+  t.deepEqual(await wallet.listCoins(), [{ ...COIN, isFrozen: false }])
+  await wallet.changeCoin('aa:1', { isFrozen: true, label: 'Rain' })
+  await wallet.changeCoin('bb:0', { isFrozen: true })
+  t.deepEqual(
+    frozenNow.map(each => [...each].sort()),
+    [[], ['aa:1'], ['aa:1', 'bb:0']]
+  )
+  t.deepEqual(await wallet.listCoins(), [{ ...COIN, isFrozen: true, label: 'Rain' }])
+  await wallet.changeCoin('aa:1', { label: '' })
+  t.deepEqual(await wallet.listCoins(), [{ ...COIN, isFrozen: true }])
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  t.deepEqual([...(frozenNow.at(-1) ?? [])].sort(), ['aa:1', 'bb:0'])
+  const lines = (await wallet.coinNotes())
+    .map(note => coinLabel(wallet.id, note))
+    .map(row => row && labelLine(row))
+  await wallet.changeCoin('aa:1', { isFrozen: false })
+  const results = []
+  for await (const { ref, status } of importLabels(
+    lines.map(line => line ?? ''),
+    { wallets: [wallet] }
+  ))
+    results.push(`${ref} ${status}`)
+  t.deepEqual(results.sort(), ['aa:1 applied', 'bb:0 same'])
+  t.true((await wallet.listCoins())[0]?.isFrozen)
+})
+
+test('what is no coin or no change of one is refused, and a currency without coins says so', async t => {
+  const wallet = await openToy(t, () => ({ listCoins: async () => [], freezeCoins: async () => {} }))
+  for (const outpoint of ['', 'aa', 'aa:', 'aa:x', 'a a:1', `${'a'.repeat(201)}:1`])
+    await t.throwsAsync(wallet.changeCoin(outpoint, { isFrozen: true }), { code: 'OPTION_INVALID' })
+  for (const change of [{ isFrozen: 1 }, { label: 7 }, { label: '\ud83d' }, { label: 'x'.repeat(100_001) }])
+    await t.throwsAsync(wallet.changeCoin('aa:1', change as never), { code: 'OPTION_INVALID' })
+  t.deepEqual(await wallet.coinNotes(), [])
+  const plain = await openToy(t, undefined)
+  for (const call of [
+    () => plain.listCoins(),
+    () => plain.changeCoin('aa:1', {}),
+    () => plain.makeSpend(pay(['aa:1']))
+  ])
+    await t.throwsAsync(call, { code: 'NOT_SUPPORTED' })
+})
+
+test('a list of coins of another form, and a draft of other coins than the chosen ones, are refused', async t => {
+  let listed: unknown
+  let spentCoins: readonly string[] | undefined
+  const wallet = await openToy(t, () => ({
+    listCoins: async () => listed as never,
+    freezeCoins: async () => {},
+    makeSpend: async () => ({
+      ...toyTransaction('', {}),
+      ...(spentCoins === undefined ? {} : { spentCoins })
+    })
+  }))
+  for (listed of [
+    undefined,
+    'x',
+    [7],
+    [{ ...COIN, txid: '' }],
+    [{ ...COIN, vout: -1 }],
+    [{ ...COIN, nativeAmount: '-5' }],
+    [{ ...COIN, publicAddress: 7 }],
+    [{ ...COIN, blockHeight: 0.5 }],
+    [{ ...COIN, state: 'gone' }]
+  ])
+    await t.throwsAsync(wallet.listCoins(), { code: 'BOGUS_DATA' })
+  for (spentCoins of [undefined, [], ['bb:0'], ['aa:1', 'bb:0']])
+    await t.throwsAsync(wallet.makeSpend(pay(['aa:1'])), { code: 'BOGUS_TX' })
+  spentCoins = ['aa:1']
+  await t.notThrowsAsync(wallet.makeSpend(pay(['aa:1'])))
+})
