@@ -1,8 +1,8 @@
 import { compact, nativeAmount } from '../../kernel/index.ts'
-import { aboutWallet, feeFlags } from './command-line.ts'
+import { aboutPayment, aboutWallet, feeFlags } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import { DraftApprovals } from './draft-approvals.ts'
-import { feeOf, reviewSpend } from './payments.ts'
+import { feeOf, refusalOf, reviewSpend } from './payments.ts'
 import {
   about,
   address,
@@ -29,6 +29,8 @@ import {
   type DraftedPayment,
   draftedPayment,
   feeField,
+  type ReplaceRequest,
+  replaceRequest,
   type SpendRequest,
   type SweepRequest,
   type WalletRef,
@@ -62,6 +64,7 @@ interface ChangedCoin extends WalletRef {
 export interface CoinActions {
   readonly 'coin.list': { readonly in: CoinQuery; readonly out: CoinPage }
   readonly 'coin.change': { readonly in: ChangedCoin; readonly out: Nothing }
+  readonly 'spend.bump': { readonly in: ReplaceRequest; readonly out: DraftedPayment }
   readonly 'spend.sweep': { readonly in: SweepRequest; readonly out: DraftedPayment }
 }
 
@@ -165,6 +168,32 @@ export const coinActions: DeclarationsOf<CoinActions> = {
       cli: 'coins freeze',
       panel: { none: 'the panel shows what is frozen in the balance, and no single coins' },
       mcp: { none: 'a frozen coin is kept from programs, too' }
+    }
+  },
+  'spend.bump': {
+    title: 'Hasten a payment',
+    summary:
+      'Drafts a payment from a wallet to itself that spends what an unconfirmed one left to it, at a fee for both, so that miners take both.',
+    effect: 'changes',
+    isAboutAddresses: true,
+    input: replaceRequest,
+    output: draftedPayment,
+    async run(services, { walletId: paying, txid: bumps, ...fee }) {
+      const owned = await walletOf(services, paying)
+      const draft = await owned.wallet.makeSpend({ tokenId: null, spendTargets: [], bumps, ...feeOf(fee) })
+      const refusal = await refusalOf(owned, draft)
+      const review = { ...reviewSpend(owned.wallet, draft), bumps, ...compact({ refusal }) }
+      const approvals = new DraftApprovals(owned.account, [draft])
+      return { draftId: services.spends.put({ ...owned, draft, approvals }), review }
+    },
+    commandLine({ walletId: paying, txid, ...fee }, names) {
+      const { words, flags } = aboutPayment('bump')({ walletId: paying, txid }, names)
+      return { words, flags: { ...feeFlags(fee), ...flags } }
+    },
+    faces: {
+      cli: 'tx bump',
+      panel: { none: 'the panel replaces a payment of its own, which costs less than a second one' },
+      mcp: { none: 'a program proposes, and the agent keeps its draft for a person' }
     }
   },
   'spend.sweep': {

@@ -208,6 +208,8 @@ export interface SpendReview {
   /** The usual network fee, if this one is so far above it that it needs its own confirmation. */
   readonly usualNetworkFee?: string
   readonly targets: readonly Payee[]
+  /** The txid of the payment that this hastens, and pays for. */
+  readonly bumps?: string
   /** Of a sweep, which is signed already: the number of coins, and what of the keys it leaves where it is. */
   readonly sweep?: { readonly coinCount: number; readonly notSwept: string }
   /** What leaves the wallet of the asset that is paid, and what is left of it. */
@@ -464,6 +466,7 @@ const review: Field<SpendReview> = object<SpendReview>({
   openCount: optional(count(0, 1_000_000)),
   similar: optional(about(list(id, 10_000), 'Open payments to the same payee of the same amount')),
   replaces: optional(id),
+  bumps: optional(id),
   sweep: optional(
     object<Required<SpendReview>['sweep']>({
       coinCount: count(1, 100_000),

@@ -139,6 +139,21 @@ export const transactionCommands: readonly CommandSpec[] = [
     load: async () => (await import('./transactions/open.ts')).txReplace
   },
   {
+    name: 'tx bump',
+    arguments: '<wallet> <txid>',
+    summary: 'hasten an unconfirmed payment that left a coin here, by a second one that pays for both',
+    flags: [
+      { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
+      { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
+      {
+        flags: '--max-fee <amount>',
+        summary: 'the highest network fee; also allows an unusual fee up to this'
+      }
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/coins.ts')).txBump
+  },
+  {
     name: 'tx forget',
     arguments: '<wallet> <txid>',
     summary: 'free the coins of an open payment, which can still be mined',

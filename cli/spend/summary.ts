@@ -40,7 +40,7 @@ export const summaryOf = (
 ): SpendSummary => {
   const { currencyInfo: info } = wallet
   const { nativeAmount: paid, networkFee, total, remaining, targets, similar = [], untrusted } = review
-  const { tokenFees = [], sweep } = review
+  const { tokenFees = [], sweep, bumps } = review
   const fee = amountIn(networkFee, info)
   const rate = rateOf(draft)
   const open = wallet.getSnapshot().openPayments.filter(({ txid }) => txid !== draft.txid)
@@ -50,6 +50,7 @@ export const summaryOf = (
       ['asset', `${asset.displayName} (${asset.currencyCode})${chainOf(info)}`],
       [sweep === undefined ? 'from' : 'into', wallet.name ?? wallet.id],
       [sweep === undefined ? 'amount' : 'arrives', amountIn(paid, asset)],
+      ...(bumps === undefined ? [] : [['hastens', bumps] as const]),
       ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
       ...tokenFeeLines(tokenFees),
       ...(sweep === undefined ? [['total', amountIn(total, asset)] as const] : sweepLines(sweep, asset)),
@@ -80,6 +81,7 @@ export const summaryOf = (
       remaining: jsonOf(remaining),
       memos: draft.memos.map(memo => ({ ...memo })),
       replaces: draft.replaces ?? null,
+      bumps: bumps ?? null,
       sweep: sweep === undefined ? null : { coinCount: sweep.coinCount, notSwept: jsonOf(sweep.notSwept) },
       openPayments: open.map(payment => openPaymentJson(wallet, payment)),
       similarPayments: [...similar]

@@ -104,6 +104,11 @@ export interface SpendInfo {
    * that the network can accept only one of the two.
    */
   readonly replaces?: Txid
+  /**
+   * The txid of an unconfirmed payment that leaves a coin to the wallet. The draft has no targets: it spends that coin, pays it to the
+   * wallet again, and leaves so high a fee that miners take both.
+   */
+  readonly bumps?: Txid
   /** The coins to pay with, `txid:vout` each: all of these, and no others. */
   readonly coins?: readonly string[]
   readonly metadata?: Metadata

@@ -681,6 +681,7 @@ const checkSpendInfo = (request: SpendInfo): void => {
   requireData('request', request)
   requireObjects('spendTargets', request.spendTargets)
   if (request.coins !== undefined) requireTextList('coins', request.coins)
+  allowTexts({ bumps: request.bumps })
   for (const { publicAddress, nativeAmount } of request.spendTargets)
     allowTexts({ publicAddress, nativeAmount })
 }

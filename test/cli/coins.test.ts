@@ -109,3 +109,18 @@ test.serial('a payment takes the coins that are named, all of them', async t => 
     ['30000000']
   )
 })
+
+test.serial('an incoming payment is hastened after a review that names it', async t => {
+  await dataOf('fake', 'chain', 'fund', 'Savings', '0.05 BTC')
+  const incoming = (await coinsOf()).find(({ state }) => state === 'incoming')
+  const txid = incoming?.coin.slice(0, 64) ?? ''
+  const bump = ['tx', 'bump', 'Savings', txid, '--custom-fee', 'satPerByte=40']
+  const { summary } = await dataOf(...bump, '--dry-run')
+  t.like(summary, { bumps: txid, recipients: [], amount: { native: '0' } })
+  failed(t, await run(...bump, '--yes', '--max-fee', '1 native'), 'MAX_FEE', 36)
+  failed(t, await run('tx', 'bump', 'Savings', '00'.repeat(32), '--yes'), 'TX_NOT_FOUND', 6)
+  const ran = await run(...bump, '--yes')
+  t.is(ran.code, 0, ran.stderr)
+  t.is(Number(summary.networkFee.native), Number(ran.json.data.tx.networkFee.native))
+  t.like(await run('tx', 'show', 'Savings', ran.json.data.txid), { code: 0 })
+})

@@ -127,3 +127,18 @@ export const sweep: CommandRun = async (session, text = '') => {
   const sent = await pay(await approve('Send it?'))
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
+
+/** Hastens an unconfirmed payment, incoming or own, by one that spends its coin and pays for both. */
+export const txBump: CommandRun = async (session, text = '', txid = '') => {
+  const wallet = await session.synced(await findWallet(session, text))
+  const limit = maxFeeOf(session, wallet)
+  const fee = readFee({ fee: session.text('fee'), customFee: session.texts('customFee') })
+  const asset = coinOf(wallet)
+  const { summary, approve, pay } = await draftSpend(session, wallet, {
+    ...{ asset, limit },
+    make: () => session.run(coinActions['spend.bump'], { walletId: wallet.id, txid, ...fee })
+  })
+  if (session.globals.dryRun) return dryResult(summary)
+  const sent = await pay(await approve('Sign and send it?'))
+  return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
+}

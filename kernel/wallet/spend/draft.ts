@@ -42,16 +42,19 @@ export const makeSpend = async (context: SpenderOptions, request: SpendInfo): Pr
     readEngineTransaction(pluginId, await engine.makeSpend(looseCopy(spend), keys))
   )
   const made = draftOf(context, spend, draft)
-  if (spend.coins !== undefined && !isSameCoins(spend.coins, made.spentCoins))
-    throw new WalletError('BOGUS_TX', { pluginId, path: 'spentCoins' })
+  const { coins, bumps } = spend
+  const isOther = coins !== undefined && !isSameCoins(coins, made.spentCoins)
+  const isNoChild =
+    bumps !== undefined && made.spentCoins?.some(coin => coin.startsWith(`${bumps}:`)) !== true
+  if (isOther || isNoChild) throw new WalletError('BOGUS_TX', { pluginId, path: 'spentCoins' })
   // A fee that is only unusual is for a person to judge, who sees the draft; what was said to be too much is not.
   if (made.maxNetworkFee !== undefined) checkNetworkFee(context.info, made)
   return made
 }
 
 /** @throws NOT_SUPPORTED if coins are chosen in a currency that has none */
-const requireCoinChoice = async ({ engine }: SpenderOptions, { coins }: SpendInfo): Promise<void> => {
-  if (coins === undefined) return
+const requireCoinChoice = async ({ engine }: SpenderOptions, { coins, bumps }: SpendInfo): Promise<void> => {
+  if (coins === undefined && bumps === undefined) return
   const hasCoins = await engine.call('choosing coins', async made => made.listCoins !== undefined)
   if (!hasCoins) throw new WalletError('NOT_SUPPORTED', { what: 'a choice of coins' })
 }

@@ -177,7 +177,9 @@ class UtxoEngine implements CurrencyEngine {
 
   async makeSpend(spend: SpendInfo): Promise<EngineTransaction> {
     this.#checkAlive()
-    return makeDraft(await this.#spendSource(), spend)
+    if (spend.bumps === undefined) return makeDraft(await this.#spendSource(), spend)
+    const { makeChild } = await import('./spend/bump.ts')
+    return this.#query(async () => makeChild({ ...(await this.#spendSource()), pool: this.#pool }, spend))
   }
 
   async getMaxSpendable(spend: SpendInfo): Promise<string> {
@@ -207,13 +209,7 @@ class UtxoEngine implements CurrencyEngine {
     const source = { ...(await this.#spendSource()), pool: this.#pool, address }
     // Few wallets ever sweep.
     const { sweepKeys } = await import('./spend/sweep.ts')
-    try {
-      return await sweepKeys(source, spend, foreignKeys)
-    } catch (error) {
-      if (!this.#pool.isFault(error)) throw error
-      this.#pool.blame(error)
-      return this.#asNetworkFailure(error)
-    }
+    return this.#query(() => sweepKeys(source, spend, foreignKeys))
   }
 
   async checkSignedTx(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void> {
@@ -260,6 +256,17 @@ class UtxoEngine implements CurrencyEngine {
       height: this.#height,
       isOnline: this.#pool.isOpen,
       ...this.#state.summary()
+    }
+  }
+
+  /** Requests from the server what a draft needs; one that lies is given up. */
+  async #query<T>(query: () => Promise<T>): Promise<T> {
+    try {
+      return await query()
+    } catch (error) {
+      if (!this.#pool.isFault(error)) throw error
+      this.#pool.blame(error)
+      return this.#asNetworkFailure(error)
     }
   }
 

@@ -281,6 +281,10 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   ],
   [{ name: 'spend.resend', input: { walletId: SAVINGS, txid: 'abcd' } }, 'tx resend Savings abcd'],
   [{ name: 'spend.replace', input: { walletId: SAVINGS, txid: 'abcd' } }, 'tx replace Savings abcd'],
+  [
+    { name: 'spend.bump', input: { walletId: SAVINGS, txid: 'abcd', fee: 'high' } },
+    'tx bump Savings abcd --fee high'
+  ],
   [{ name: 'coin.list', input: { walletId: SAVINGS } }, 'coins list Savings'],
   [
     { name: 'coin.change', input: { walletId: SAVINGS, coin: 'abcd:1', label: 'Rain' } },
@@ -603,6 +607,7 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   ),
   'coin.list': fc.record({ walletId }),
   'coin.change': fc.record({ walletId, coin: fc.constant('abcd:1'), isFrozen: fc.boolean() }),
+  'spend.bump': fc.record({ walletId, txid: hexId }),
   'spend.sweep': fc.record({ walletId, privateKeys: fc.constant(['k']), withUnconfirmed: fc.boolean() }),
   'spend.forget': fc.record({ walletId, txid: hexId, confirm: hexId }),
   'swap.ask': quotesRequest,

@@ -77,6 +77,7 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'spend.forget': { walletId: 'w', txid: 'ab', confirm: 'ab' },
   'coin.list': { walletId: 'w', offset: 0, limit: 10 },
   'coin.change': { walletId: 'w', coin: 'ab:0', isFrozen: true, label: 'x' },
+  'spend.bump': { walletId: 'w', txid: 'ab', fee: 'high', customFee: { satPerByte: '5' } },
   'spend.sweep': { walletId: 'w', privateKeys: ['k'], fee: 'low', withUnconfirmed: true, maxNetworkFee: '9' },
   'swap.ask': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max', ...CHOICE },
   'swap.compare': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max', ...CHOICE },
@@ -121,6 +122,7 @@ const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'spend.replace': ['fee', 'customFee'],
   'coin.list': ['offset', 'limit'],
   'coin.change': ['isFrozen', 'label'],
+  'spend.bump': ['fee', 'customFee'],
   'spend.sweep': ['fee', 'withUnconfirmed', 'maxNetworkFee'],
   'rates.route': ['biases', 'alternatives']
 }

@@ -358,6 +358,40 @@ withNode(
   }
 )
 
+withNode(
+  serial,
+  'a stuck payment, incoming or own, is hastened by a child at whose rate the node would mine both',
+  async (t, lab) => {
+    const { node } = lab
+    const owner = await openRich(t, lab, [1])
+    const RATE = 50
+    const hasten = async (txid: Txid): Promise<void> => {
+      const request = { tokenId: null, spendTargets: [], bumps: txid }
+      const custom = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: String(RATE) } } as const
+      const child = await owner.wallet.spend(await owner.wallet.makeSpend({ ...request, ...custom }))
+      const { ancestorcount, ancestorsize, fees } = await node.call('getmempoolentry', child.txid)
+      t.is(ancestorcount, 2)
+      const fee = Math.round(fees.ancestor * 1e8)
+      t.true(fee >= RATE * ancestorsize && fee < (RATE + 1) * ancestorsize, `${fee / ancestorsize}`)
+      await owner.agree(t, 'hastened')
+      await lab.mine(1)
+      await becomes(t, owner, child.txid, isConfirmed)
+      await owner.agree(t, 'mined')
+    }
+    const incoming = await lab.pay(await owner.address(), 0.5)
+    await waitFor(async () => (await owner.wallet.listCoins()).some(({ txid }) => txid === incoming))
+    await hasten(incoming)
+    const low = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: '1' } } as const
+    const spendTargets = [
+      { publicAddress: await node.call('getnewaddress'), nativeAmount: nativeAmount(String(ONE / 4n)) }
+    ]
+    const own = await owner.wallet.spend(
+      await owner.wallet.makeSpend({ tokenId: null, spendTargets, ...low })
+    )
+    await hasten(own.txid)
+  }
+)
+
 withNode(serial, 'a restart without the server shows the same money and history', async (t, lab) => {
   const storage = memoryStorage(new Map())
   const words = wordsOf(t)

@@ -331,7 +331,8 @@ export const maxReplacementOf = (source: SpendSource, replaced: Replaced, goal: 
 const othersBeside = (source: SpendSource, txids: ReadonlySet<string>): readonly Coin[] =>
   sortCoins(source, {}).safe.filter(({ txid, height }) => height > 0 && !txids.has(txid))
 
-const largerOf = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+/** The larger of two amounts. */
+export const largerOf = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 const MAX_ROUNDS = 20
 

@@ -23,7 +23,7 @@ import {
 } from './choose-coins.ts'
 import { type DraftOutput, isPaid, writeDraft } from './draft.ts'
 import { feeRateText, scriptLengthOf, usualRateOf } from './fees.ts'
-import { maxAmountOf, shuffledCoins, wholeAmountOf } from './select-coins.ts'
+import { maxAmountOf, type Selection, shuffledCoins, wholeAmountOf } from './select-coins.ts'
 
 /**
  * Makes an unsigned transaction from the wallet's coins.
@@ -64,6 +64,26 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
   }))
   if (memo !== undefined) outputs.push({ script: hexOf(memo.script) })
   if (change > 0n) outputs.push({ address: changeAddressOf(source), value: change, isChange: true })
+  const shuffled = memo === undefined ? shuffledCoins(outputs, goal.random) : outputs
+  return draftedFrom(source, spend, { coins, outputs: shuffled, fee, rate, memo })
+}
+
+/** The draft of a payment from these coins to these outputs. */
+export const draftedFrom = (
+  source: SpendSource,
+  spend: SpendInfo,
+  {
+    coins,
+    outputs,
+    fee,
+    rate,
+    memo
+  }: Pick<Selection, 'coins' | 'fee'> & {
+    readonly outputs: readonly DraftOutput[]
+    readonly rate: bigint
+    readonly memo?: MemoOutput | undefined
+  }
+): EngineTransaction => {
   const inputs = coins.map(({ txid, vout, value, record }) => ({
     txid,
     vout,
@@ -71,12 +91,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     branch: record.branch.id,
     index: record.index
   }))
-  const draft = {
-    ...compact({ replaces }),
-    lockTime: 0,
-    inputs,
-    outputs: memo === undefined ? shuffledCoins(outputs, goal.random) : outputs
-  }
+  const draft = { ...compact({ replaces: spend.replaces }), lockTime: 0, inputs, outputs }
   const ours = draft.outputs.filter(isPaid).filter(({ address }) => isOurs(source, address))
   const spent = inputs.reduce((sum, { value }) => sum + value, 0n)
   const returned = ours.reduce((sum, { value }) => sum + value, 0n)
@@ -147,7 +162,8 @@ const lengthsOf = (scripts: readonly Uint8Array[], memo: MemoOutput | undefined)
 const isOurs = ({ coin, network, table }: SpendSource, address: string): boolean =>
   table.findScript(parseAddress(coin, network, address).script) !== undefined
 
-const changeAddressOf = ({ table, network, coin }: SpendSource): string => {
+/** The address that change goes to: the next unused one. */
+export const changeAddressOf = ({ table, network, coin }: SpendSource): string => {
   const record = table.firstUnused(table.mainBranch(1))
   if (record === undefined || !table.isGenuine(record)) {
     throw new WalletError('NOT_SUPPORTED', { what: `change in ${coin.displayName} before its first sync` })

@@ -1,0 +1,142 @@
+import test, { type ExecutionContext } from 'ava'
+import { type EngineTransaction, nativeAmount, type SpendInfo } from '../../../kernel/plugin-api.ts'
+import { BAD, makeHostileWorld, only } from './hostile-world.ts'
+import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
+
+const bumpOf = (bumps: string, satPerByte = '60'): SpendInfo => ({
+  ...{ tokenId: null, spendTargets: [], bumps },
+  ...{ networkFeeOption: 'custom', customNetworkFee: { satPerByte } }
+})
+
+const addressOf = async ({ engine }: TestWallet): Promise<string> =>
+  (await engine.getFreshAddress({ tokenId: null })).publicAddress
+
+/** What a transaction pays and weighs, by the fake chain alone. */
+const costOf = ({ chain }: TestWorld, txid: string): { fee: number; bytes: number } => {
+  const tx = chain.view.find(txid as never)?.tx
+  if (tx === undefined) throw new Error('no such transaction')
+  const spent = tx.inputs.reduce((sum, { txid: from, index }) => {
+    const output = chain.view.find(from)?.tx.outputs[index]
+    return sum + Number(output?.amount)
+  }, 0)
+  const fee = spent - tx.outputs.reduce((sum, { amount }) => sum + Number(amount), 0)
+  return { fee, bytes: Math.ceil(tx.weight / 4) }
+}
+
+const opened = async (
+  t: ExecutionContext
+): Promise<{ world: TestWorld; alice: TestWallet; bob: TestWallet }> => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  return { world, alice: await world.openWallet(), bob: await world.openWallet() }
+}
+
+const fund = async (world: TestWorld, wallet: TestWallet, amount: string): Promise<string> => {
+  const txid = world.chain.fund(await addressOf(wallet), amount)
+  await until('it comes', () => wallet.reported.txs.has(txid))
+  return txid
+}
+
+const hasten = async (wallet: TestWallet, spend: SpendInfo): Promise<EngineTransaction> => {
+  const draft = await wallet.engine.makeSpend(spend, {})
+  const sent = await wallet.engine.broadcastTx(await wallet.engine.signTx(draft, wallet.privateKeys), {})
+  await wallet.engine.saveTx(sent)
+  return sent
+}
+
+/** The rate of some transactions together, in units per virtual byte. */
+const rateOf = (world: TestWorld, txids: readonly string[]): number => {
+  const costs = txids.map(txid => costOf(world, txid))
+  return costs.reduce((sum, { fee }) => sum + fee, 0) / costs.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+test('a child of an incoming payment pays so much that both have the wanted rate', async t => {
+  const { world, alice } = await opened(t)
+  const txid = await fund(world, alice, '100000')
+  t.true(rateOf(world, [txid]) < 60)
+  const child = await hasten(alice, bumpOf(txid))
+  t.deepEqual([child.spentCoins?.length, child.spentCoins?.[0]?.startsWith(txid)], [1, true])
+  const rate = rateOf(world, [txid, child.txid])
+  // A signature is at most one byte shorter than it is counted.
+  t.true(rate >= 60 && rate < 60.5, `${rate}`)
+  t.is(alice.balance(), String(100_000 - Number(child.networkFee)))
+  world.chain.mine()
+  await until('both are in a block', () => (alice.reported.txs.get(child.txid)?.blockHeight ?? 0) > 0)
+})
+
+test('every unconfirmed ancestor that pays less is paid for, and none that pays more', async t => {
+  const { world, alice, bob } = await opened(t)
+  await fund(world, alice, '1000000')
+  world.chain.mine()
+  await until('it is confirmed', () => alice.reported.details.at(-1)?.spendable === '1000000')
+  const payee = { publicAddress: await addressOf(bob), nativeAmount: nativeAmount('200000') }
+  const at = (satPerByte: string) =>
+    ({ networkFeeOption: 'custom', customNetworkFee: { satPerByte } }) as const
+  const rich = await alice.send({ spendTargets: [payee], ...at('90') })
+  const poor = await alice.send({ spendTargets: [payee], ...at('3') })
+  const last = await alice.send({ spendTargets: [payee], ...at('2') })
+  await until('it comes', () => bob.reported.txs.has(last.txid))
+  const child = await hasten(bob, bumpOf(last.txid))
+  const rate = rateOf(world, [poor.txid, last.txid, child.txid])
+  t.true(rate >= 60 && rate < 60.5, `${rate}`)
+  t.true(rateOf(world, [rich.txid]) > 80)
+  // The payer can do the same with the change.
+  const own = await alice.engine.makeSpend(bumpOf(last.txid), {})
+  t.is(own.networkFee, child.networkFee)
+})
+
+test('confirmed coins help where the coin of the payment is too small, and frozen ones never do', async t => {
+  const { world, alice } = await opened(t)
+  await fund(world, alice, '300000')
+  const helping = await fund(world, alice, '200000')
+  world.chain.mine()
+  await until('they are confirmed', () => alice.reported.details.at(-1)?.spendable === '500000')
+  const txid = await fund(world, alice, '2000')
+  const coins = (await alice.engine.listCoins?.()) ?? []
+  const big = coins.find(({ nativeAmount: value }) => value === '300000')
+  await alice.engine.freezeCoins?.([`${big?.txid}:${big?.vout}`])
+  const draft = await alice.engine.makeSpend(bumpOf(txid), {})
+  t.deepEqual(
+    draft.spentCoins?.map(coin => coin.slice(0, 64)),
+    [txid, helping]
+  )
+  await alice.engine.freezeCoins?.(
+    coins.filter(coin => coin.txid !== txid).map(coin => `${coin.txid}:${coin.vout}`)
+  )
+  await t.throwsAsync(alice.engine.makeSpend(bumpOf(txid), {}), { code: 'INSUFFICIENT_FUNDS' })
+  await alice.engine.freezeCoins?.(coins.map(coin => `${coin.txid}:${coin.vout}`))
+  await t.throwsAsync(alice.engine.makeSpend(bumpOf(txid), {}), { code: 'NOT_SUPPORTED', message: /frozen/ })
+})
+
+test('what cannot be hastened is refused with the reason', async t => {
+  const { world, alice, bob } = await opened(t)
+  const mined = await fund(world, alice, '100000')
+  world.chain.mine()
+  await until('it is confirmed', () => alice.reported.details.at(-1)?.spendable === '100000')
+  const refused = async (spend: SpendInfo): Promise<string> => {
+    const error = await t.throwsAsync(alice.engine.makeSpend(spend, {}))
+    return `${(error as { code?: string }).code} ${error?.message}`
+  }
+  t.regex(await refused(bumpOf('ab')), /TX_NOT_FOUND/)
+  t.regex(await refused(bumpOf(mined)), /NOT_SUPPORTED.*in a block/)
+  const txid = await fund(world, alice, '70000')
+  t.regex(await refused(bumpOf(txid, '1')), /FEE_INVALID/)
+  const target = { publicAddress: await addressOf(bob), nativeAmount: nativeAmount('1000') }
+  t.regex(await refused({ ...bumpOf(txid), spendTargets: [target] }), /NOT_SUPPORTED/)
+  t.regex(await refused({ ...bumpOf(txid), coins: [`${txid}:0`] }), /NOT_SUPPORTED/)
+  world.chain.drop(txid)
+  t.regex(await refused(bumpOf(txid)), /NOT_SUPPORTED.*does not have|TX_NOT_FOUND/)
+})
+
+test('a server that sends other transactions than the requested ones is given up, and nothing is signed', async t => {
+  let isLying = false
+  const world = makeHostileWorld(
+    only('blockchain.transaction.get', hex => (isLying ? `${String(hex).slice(0, -2)}01` : hex)),
+    { servers: [BAD] }
+  )
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  const txid = await fund(world, alice, '100000')
+  isLying = true
+  await t.throwsAsync(alice.engine.makeSpend(bumpOf(txid), {}), { code: 'NETWORK' })
+})
