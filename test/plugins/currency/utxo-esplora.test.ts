@@ -2,7 +2,13 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { createBase58check } from '@scure/base'
 import test, { type ExecutionContext } from 'ava'
 import { answerEsplora, type EsploraReply } from '../../../fake-server/http/esplora.ts'
-import { type FetchOptions, type FetchReply, type Io, nativeAmount } from '../../../kernel/plugin-api.ts'
+import {
+  type FetchOptions,
+  type FetchReply,
+  type Io,
+  nativeAmount,
+  WalletError
+} from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
@@ -234,6 +240,10 @@ test('a target without a rate takes that of a faster one, and a server without r
 test('where a server fails, breaks the protocol or lies, the next one is asked, of the other kind too', async t => {
   const failures: readonly Twist[] = [
     () => ({ status: 500, text: 'Internal error' }),
+    path => {
+      if (path.includes('/txs')) throw new WalletError('REPLY_TOO_LARGE', { source: path, limit: 1 })
+      return {}
+    },
     (path, reply) => (path.includes('/txs') ? { text: '<html>' } : reply),
     (path, reply) => (path.includes('/txs') ? { text: '[{"txid":"no"}]' } : reply),
     (path, reply) => (path.endsWith('/header') ? { text: '00'.repeat(80) } : reply),
