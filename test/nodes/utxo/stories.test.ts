@@ -364,7 +364,7 @@ withNode(
   async (t, lab) => {
     const { node } = lab
     const owner = await openRich(t, lab, [1])
-    const RATE = 50
+    const RATE = 40
     const hasten = async (txid: Txid): Promise<void> => {
       const request = { tokenId: null, spendTargets: [], bumps: txid }
       const custom = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: String(RATE) } } as const
