@@ -116,7 +116,8 @@ const WALLET_KEYS: Methods = {
   getRawPrivateKey: ['x'],
   getRawPublicKey: ['x'],
   getDisplayPrivateKey: ['x'],
-  getDisplayPublicKey: ['x']
+  getDisplayPublicKey: ['x'],
+  getKeyPaths: ['x']
 }
 
 const DATA_STORE: Methods = {
