@@ -193,7 +193,7 @@ class UtxoEngine implements CurrencyEngine {
     options: SigningOptions = {}
   ): Promise<EngineTransaction> {
     // A resync puts others in their places, and a signature can take seconds.
-    const wallet = this.#state.now()
+    const wallet = this.#state.now(this.#pool.safeHeight)
     return signUtxoDraft(wallet, transaction, { privateKeys, ...options })
   }
 
@@ -385,7 +385,7 @@ class UtxoEngine implements CurrencyEngine {
   }
 
   async #spendSource(): Promise<SpendSource> {
-    const wallet = this.#state.now()
+    const wallet = this.#state.now(this.#pool.safeHeight)
     const estimates = await this.#pool.refreshFees()
     const { otherFees: otherEstimates } = this.#pool
     return { ...wallet, estimates, otherEstimates, height: this.#height }

@@ -158,6 +158,14 @@ export class LinkedHeaders {
     return this.#network.headerForm
   }
 
+  /** The height of the newest linked block that no single server can have made up, above which no lock time goes; 0 for none. */
+  get safeHeight(): number {
+    const chain = this.#chain
+    const { linking } = this.#network
+    if (chain === undefined || linking === undefined || linking.isWorthless === true) return 0
+    return chain.origin === 'claimed' ? 0 : Math.max(0, chain.tip)
+  }
+
   /** True if headers of this network are linked here. */
   get isLinking(): boolean {
     return this.#network.linking !== undefined

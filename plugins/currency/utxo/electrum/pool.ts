@@ -123,6 +123,10 @@ export class ElectrumPool {
     return this.#tip
   }
 
+  get safeHeight(): number {
+    return this.#linked.safeHeight
+  }
+
   /** The fee rates of other servers than the present one. */
   get otherFees(): readonly FeeEstimates[] {
     return this.#fees.ofOthers(this.#server?.url)

@@ -91,7 +91,7 @@ export const draftedFrom = (
     branch: record.branch.id,
     index: record.index
   }))
-  const draft = { ...compact({ replaces: spend.replaces }), lockTime: 0, inputs, outputs }
+  const draft = { ...compact({ replaces: spend.replaces }), lockTime: lockTimeOf(source), inputs, outputs }
   const ours = draft.outputs.filter(isPaid).filter(({ address }) => isOurs(source, address))
   const spent = inputs.reduce((sum, { value }) => sum + value, 0n)
   const returned = ours.reduce((sum, { value }) => sum + value, 0n)
@@ -111,6 +111,16 @@ export const draftedFrom = (
     spentCoins: inputs.map(({ txid, vout }) => `${txid}:${vout}`),
     otherParams: { draft: writeDraft(draft) }
   }
+}
+
+/**
+ * The newest height that is sure, so that who mines a block anew to take its fees cannot take this payment's, too; now and then a lower one, so
+ * that payments that were signed earlier do not stand out (as Bitcoin Core does it). 0 where no height is sure.
+ */
+const lockTimeOf = ({ safeHeight = 0, io }: SpendSource): number => {
+  if (safeHeight === 0) return 0
+  const [chance = 0, less = 0] = io.random(2)
+  return chance % 10 === 0 ? Math.max(0, safeHeight - (less % 100)) : safeHeight
 }
 
 /**

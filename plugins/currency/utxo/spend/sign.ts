@@ -137,8 +137,8 @@ const checkMoney = (wallet: WalletContext, draft: Draft, transaction: EngineTran
   const { replaces } = draft
   if (replaces !== undefined && !draft.inputs.some(coin => isCoinOf(wallet, coin, replaces)))
     throw refuse(wallet, 'it spends no coin of the payment that it is to replace')
-  // A height is only what a server says, and a payment that was refused today could be mined then.
-  if (draft.lockTime !== 0) throw refuse(wallet, 'the draft is not to be mined at once')
+  // A height is mostly what a server says, and a payment that was refused today could be mined then.
+  if (draft.lockTime > (wallet.safeHeight ?? 0)) throw refuse(wallet, 'the draft is not to be mined at once')
   const fee = feeOfDraft(draft)
   const spent = draft.inputs.reduce((sum, { value }) => sum + value, 0n)
   if (fee < 0n || String(fee) !== transaction.networkFee)

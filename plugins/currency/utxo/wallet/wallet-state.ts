@@ -34,6 +34,8 @@ export interface WalletContext {
   readonly reserved: ReservedCoins
   /** The coins that no draft may take, `txid:vout` each. */
   readonly frozen: ReadonlySet<string>
+  /** No lock time goes above it: `LinkedHeaders.safeHeight`. */
+  readonly safeHeight?: number
 }
 
 /** The scripts and transactions of one wallet, in memory and in its store. */
@@ -86,9 +88,9 @@ export class WalletState implements WalletContext {
   }
 
   /** What a call works with to its end: a resync puts others in their places. */
-  now(): WalletContext {
+  now(safeHeight = 0): WalletContext {
     const { coin, network, io, table, ledger, reserved, frozen } = this
-    return { coin, network, io, table, ledger, reserved, frozen }
+    return { coin, network, io, table, ledger, reserved, frozen, safeHeight }
   }
 
   /** Takes in a payment that was sent. False if a block, or the mempool of a server, has it: then nothing changes. */
