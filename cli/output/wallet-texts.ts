@@ -18,7 +18,7 @@ export const walletJson = (
   listing: WalletListing,
   assets: readonly Asset[]
 ): JsonObject => {
-  const { archived, deleted, hidden, sortIndex, isWatchOnly } = listing
+  const { archived, deleted, hidden, sortIndex, isWatchOnly = false } = listing
   const { fiatCurrencyCode, isPaused } = wallet.getSnapshot()
   const engine = wallet.engine.getSnapshot()
   return {

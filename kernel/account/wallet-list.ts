@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, parseJson } from '../base/json.ts'
 import { Mutex } from '../base/mutex.ts'
@@ -25,8 +26,8 @@ export interface WalletListing extends WalletStates {
   readonly type: string
   /** False for account repos and the keys that applications keep: only wallets open. */
   readonly isWallet: boolean
-  /** True for a wallet that holds public keys alone: it shows and receives, and cannot pay. */
-  readonly isWatchOnly: boolean
+  /** Present for a wallet that holds public keys alone: it shows and receives, and cannot pay. */
+  readonly isWatchOnly?: true
   /** Every app of the login tree that holds this wallet. */
   readonly appIds: readonly string[]
   /** The one that owns it. */
@@ -228,7 +229,7 @@ export class WalletList implements Readable<WalletLists> {
         walletId: id,
         type,
         isWallet: type.startsWith('wallet:'),
-        isWatchOnly: isWatchOnly({ keys }),
+        ...compact({ isWatchOnly: isWatchOnly({ keys }) || undefined }),
         appIds,
         appId: appIds.at(-1) ?? '',
         currencyInfo: plugins.findByWalletType(type),

@@ -83,7 +83,8 @@ const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const jsonOf = ({ wallet, listing, assets }: ListedWallet): JsonObject => {
   if (wallet !== undefined) return walletJson(wallet, listing, assets)
-  const { walletId, type, archived, deleted, hidden, isWatchOnly, sortIndex, currencyInfo, failure } = listing
+  const { walletId, type, archived, deleted, hidden, sortIndex, currencyInfo, failure } = listing
+  const { isWatchOnly = false } = listing
   const error = currencyInfo === undefined ? 'PLUGIN_FOR_TYPE' : 'SYNC_FAILED'
   return {
     ...{ id: walletId, name: null, type, pluginId: currencyInfo?.pluginId ?? failure?.pluginId ?? null },
@@ -97,7 +98,7 @@ const jsonOf = ({ wallet, listing, assets }: ListedWallet): JsonObject => {
 }
 
 const rowOf = ({ wallet, listing, assets }: ListedWallet): readonly CellLike[] => {
-  const { archived, deleted, hidden, isWatchOnly, type, walletId } = listing
+  const { archived, deleted, hidden, isWatchOnly = false, type, walletId } = listing
   const flags = [
     ...(archived ? ['archived'] : []),
     ...(deleted ? ['deleted'] : []),

@@ -103,7 +103,7 @@ const statusJson = (wallet: CurrencyWallet): JsonObject => {
 }
 
 const flagsOf = (listing: WalletListing, wallet: CurrencyWallet): string => {
-  const { archived, deleted, hidden, isWatchOnly } = listing
+  const { archived, deleted, hidden, isWatchOnly = false } = listing
   const isPaused = wallet.getSnapshot().isPaused && !archived && !deleted
   const flags = {
     ...{ archived, deleted, hidden },

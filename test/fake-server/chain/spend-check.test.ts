@@ -168,7 +168,6 @@ test('spends beyond decision 27 are refused as non-standard, and never crash', t
   const wshOfKey = p2wsh({ type: 'pk', script: pk } as never, BITCOIN_REGTEST.prefixes, true)
   const tree = p2tr(pubSchnorr(new Uint8Array(32).fill(6)), undefined, BITCOIN_REGTEST.prefixes)
   const cases: readonly (readonly [Uint8Array, Uint8Array, readonly Uint8Array[]])[] = [
-    [pk, Script.encode([new Uint8Array(71)]), []],
     [p2ms(1, [pubkey]).script, Script.encode([0, new Uint8Array(71)]), []],
     [nestedMultisig.script, Script.encode([0, new Uint8Array(71), nestedMultisig.redeemScript]), []],
     [wshOfKey.script, new Uint8Array(), [new Uint8Array(71), pk]],

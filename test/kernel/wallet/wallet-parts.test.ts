@@ -2,6 +2,7 @@ import test from 'ava'
 import { type NativeAmount, nativeAmount } from '../../../kernel/base/amount.ts'
 import { scrub } from '../../../kernel/base/errors.ts'
 import { Scheduler } from '../../../kernel/base/scheduler.ts'
+import { Secret } from '../../../kernel/base/secret.ts'
 import type { WalletSnapshot } from '../../../kernel/index.ts'
 import { makeLog } from '../../../kernel/plugins/services.ts'
 import { EngineCallbackHandler, type EngineListener } from '../../../kernel/wallet/engine/callbacks.ts'
@@ -228,7 +229,7 @@ test('thousands of balances are one event, the last of each asset, and none is l
     },
     events: new EventQueue(clock, () => {}),
     walletId: 'w',
-    walletInfo: { type: 'wallet:toycoin' },
+    walletInfo: { type: 'wallet:toycoin', keys: new Secret({}) },
     info: { pluginId: 'toycoin' },
     report() {}
   } as unknown as WalletStateOptions)

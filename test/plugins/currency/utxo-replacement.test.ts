@@ -44,6 +44,7 @@ const sourceWith = (
   const payment = { txid: 'ours', spends: ['a:0', 'b:0'], outputTotal: 9000n, weight: 1000 }
   const source = {
     coin: { ...bitcoinRow, isReplaceable },
+    frozen: new Set(),
     reserved: { find: (txid: string) => (txid === 'ours' ? payment : undefined) },
     ledger: {
       find: (txid: string) =>
@@ -135,7 +136,7 @@ const coinOf = (value: bigint, purpose: Purpose = 84, txid = 'spent', height = 1
 const walletOf = (...coins: readonly Coin[]): SpendSource => {
   const [network] = bitcoinRow.networks
   return {
-    ...{ coin: bitcoinRow, network, height: 10, reserved: { isReserved: () => false } },
+    ...{ coin: bitcoinRow, network, height: 10, frozen: new Set(), reserved: { isReserved: () => false } },
     ledger: { coins: () => coins }
   } as unknown as SpendSource
 }

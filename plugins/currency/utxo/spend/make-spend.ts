@@ -119,8 +119,8 @@ export const draftedFrom = (
  */
 const lockTimeOf = ({ safeHeight = 0, io }: SpendSource): number => {
   if (safeHeight === 0) return 0
-  const [chance = 0, less = 0] = io.random(2)
-  return chance % 10 === 0 ? Math.max(0, safeHeight - (less % 100)) : safeHeight
+  const [die = 0, less = 0] = io.random(2)
+  return die % 10 === 0 ? Math.max(0, safeHeight - (less % 100)) : safeHeight
 }
 
 /**
