@@ -125,7 +125,7 @@ test('what cannot be hastened is refused with the reason', async t => {
   t.regex(await refused({ ...bumpOf(txid), spendTargets: [target] }), /NOT_SUPPORTED/)
   t.regex(await refused({ ...bumpOf(txid), coins: [`${txid}:0`] }), /NOT_SUPPORTED/)
   world.chain.drop(txid)
-  t.regex(await refused(bumpOf(txid)), /NOT_SUPPORTED.*does not have|TX_NOT_FOUND/)
+  t.regex(await refused(bumpOf(txid)), /NOT_SUPPORTED.*does not all have|TX_NOT_FOUND/)
 })
 
 test('a server that sends other transactions than the requested ones is given up, and nothing is signed', async t => {

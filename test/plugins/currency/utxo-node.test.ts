@@ -191,6 +191,22 @@ test('a node that refuses the login, is none, or is behind gives way to the next
   }
 })
 
+test('a sweep, whose coins a node without an index cannot find, is refused in words, and the node stays', async t => {
+  const world = makeWorld(t)
+  const alice = await world.openWallet()
+  world.chain.fund(await addressOf(alice), '500000')
+  await until('it is seen', () => detailsOf(alice).incoming === '500000')
+  // A compressed key of the test networks, of the number one.
+  const key = 'cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA'
+  const swept = alice.engine.sweepPrivateKeys?.({ tokenId: null, spendTargets: [] }, [key])
+  const error = await t.throwsAsync(async () => swept)
+  t.true(isWalletError(error, 'NOT_SUPPORTED'))
+  t.regex(error?.message ?? '', /node of your own, which has no index/)
+  t.is(alice.reported.connections.at(-1), undefined, 'it is not given up')
+  world.chain.fund(await addressOf(alice), '500000')
+  await until('the node is still asked', () => detailsOf(alice).incoming === '1000000')
+})
+
 test('a node and an Electrum server agree on a block', async t => {
   const world = makeWorld(t, { servers: [ELECTRUM, SERVER] })
   const alice = await world.openWallet()

@@ -152,7 +152,7 @@ const readTxs = async (
       if (!(answer.reason instanceof ElectrumRefusal)) throw answer.reason
       // Nodes drop what pays less than they relay, and then refuse a child of it that comes alone.
       throw cannot(
-        'that the server does not have: it pays less than the server keeps, and none that is known takes parent and child together'
+        'whose transactions the server does not all have: it may pay less than the server keeps, and none that is known takes parent and child together; and a node of your own shows no payments of others'
       )
     }
     const tx = parse(io.crypto.fromHex(readTxHex(answer.value)))

@@ -9,7 +9,7 @@ import {
 } from '../../../../kernel/plugin-api.ts'
 import { parseAddress, programOf, redeemScriptOf, writeScript } from '../chain/address.ts'
 import { hash160, hexOf, type RawTx as ParsedTx, parseRawTx, scriptHashOf } from '../chain/transaction.ts'
-import { ElectrumFault } from '../electrum/connection.ts'
+import { ElectrumFault, ElectrumRefusal } from '../electrum/connection.ts'
 import type { ElectrumPool } from '../electrum/pool.ts'
 import { readTxHex, readUnspent, type UnspentItem } from '../electrum/replies.ts'
 import { type KeyScript, readWif, type SingleKey } from '../keys/wif.ts'
@@ -108,7 +108,14 @@ const findCoins = async (
         params: [scriptHashOf(script)]
       }))
     )
-  )
+  ).catch(error => {
+    // A node has no index of scripts, and Electrum Personal Server knows those of its owner alone.
+    if (error instanceof ElectrumRefusal && error.code === NO_METHOD)
+      throw new WalletError('NOT_SUPPORTED', {
+        what: 'finding the coins of a foreign key with a node of your own, which has no index; name a server of Electrum or Esplora'
+      })
+    throw error
+  })
   const unspent = replies.flatMap((reply, at) =>
     readUnspent(reply).map(item => ({ item, owner: scripts[at] as OwnedScript }))
   )
@@ -133,6 +140,7 @@ const findCoins = async (
   return [...coins.values()]
 }
 
+const NO_METHOD = -32601
 const MAX_SOURCES = 5000
 const BATCH = 100
 
