@@ -142,11 +142,16 @@ export const nodeLoginOf = (
   paths: Pick<ProfilePaths, 'config'>,
   profile: RealProfile
 ): ((origin: string) => string | undefined) => {
-  const nodes = new Set(nodesOf(profile))
+  // By the scheme, too: a login for https does not go out in clear.
+  const origins = new Set(
+    Object.values(profile.chains)
+      .flat()
+      .flatMap(text => (text.startsWith('rpc+') ? [new URL(text.slice('rpc+'.length)).origin] : []))
+  )
   return origin => {
     const { hostname, port, protocol } = new URL(origin)
     const node = `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
-    if (!nodes.has(node)) return undefined
+    if (!origins.has(new URL(origin).origin)) return undefined
     const cookie = profile.nodeCookies?.[node]
     if (cookie === undefined) return readNodeLogins(paths)[node]
     try {
@@ -216,6 +221,12 @@ export const checkHttpServer = (text: string): string => {
   return address
 }
 
+/** Checks if a host is this computer, in its local network, or reached through Tor, which encrypts by itself. */
+const isNear = (host: string): boolean =>
+  /^(?:localhost|127\.[\d.]+|\[::1\]|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+)$/.test(
+    host
+  ) || /\.(?:onion|local|lan|home\.arpa)$/.test(host)
+
 /** Reads the address of a chain server. @throws CliError USAGE */
 export const checkChainServer = (text: string): string => {
   const isKnown = /^(?:tcp|tls|ws|wss|esplora\+https?|rpc\+https?):\/\//.test(text) && URL.canParse(text)
@@ -229,6 +240,11 @@ export const checkChainServer = (text: string): string => {
   if (url.username + url.password !== '')
     throw refused(url.host, 'was written with a name or a password, which a command line shows to others')
   if (/^(?:tcp|tls|rpc\+)/.test(protocol) && port === '') throw refused(text, 'has no port, such as :50002')
+  if (protocol === 'rpc+http:' && !isNear(url.hostname))
+    throw refused(
+      text,
+      'would send the login of the node in clear through the network: use rpc+https, or a tunnel to this computer'
+    )
   if (protocol.startsWith('rpc') && !['', '/'].includes(pathname))
     throw refused(text, 'has a path: a node is named as rpc+http://127.0.0.1:8332')
   if (protocol.includes('+') && search + hash !== '')

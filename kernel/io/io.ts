@@ -88,6 +88,8 @@ export interface FetchOptions {
   readonly maxReplyBytes?: number
   /** Through a proxy, requests of other circuits share no connection with this one; one circuit a server if left out. */
   readonly circuit?: string
+  /** Sends the login that the application has for this origin with it: that of a node. Only currency plugins in the process of the wallet get it. */
+  readonly withLogin?: boolean
   /** Aborts the request. */
   readonly signal?: AbortSignalLike
 }

@@ -88,7 +88,10 @@ export const currencyIo = (io: Io, onFault: OnFault): Io => {
 export const rateIo = (io: Io, onFault: OnFault): RateIo =>
   Object.freeze({
     clock: pluginClock(io.clock, onFault),
-    fetch: own(io, io.fetch),
+    // What is logged in to is the chain of a currency: a source of rates must not move what a node holds.
+    fetch: Object.freeze<Io['fetch']>((url, options) =>
+      io.fetch(url, options && { ...options, withLogin: false })
+    ),
     ...compact({ isProxied: io.isProxied })
   })
 

@@ -54,7 +54,7 @@ export const makeNodeIo = (options: NodeIoOptions = {}): Io => {
 const withLogins = (fetch: Io['fetch'], loginOf: NodeIoOptions['loginOf']): Io['fetch'] => {
   if (loginOf === undefined) return fetch
   return async (url, options = {}) => {
-    const login = URL.canParse(url) ? loginOf(new URL(url).origin) : undefined
+    const login = options.withLogin === true && URL.canParse(url) ? loginOf(new URL(url).origin) : undefined
     if (login === undefined) return fetch(url, options)
     const authorization = `Basic ${Buffer.from(login).toString('base64')}`
     return fetch(url, { ...options, headers: { ...options.headers, authorization } })

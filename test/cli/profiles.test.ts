@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { onlyNamedHosts } from '../../cli/profile/real-world.ts'
+import { nodeLoginOf, readProfile } from '../../cli/profile/settings.ts'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { serveEsplora } from '../../fake-server/http/esplora.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
@@ -329,6 +330,16 @@ test('the login of a node stands in no result, is one of one node, and is forgot
   const file = join(config, 'node-logins.json')
   t.is(statSync(file).mode & 0o077, 0)
   t.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { [one]: 'alice:a-word-of-the-node' })
+  for (const remote of [
+    'node.example.org:8332',
+    '8.8.8.8:8332',
+    '172.32.0.1:8332',
+    '127.0.0.1.example.org:8332'
+  ])
+    t.is((await run(home, 'profile edit real', chain('bitcoin', remote))).json.error.code, 'USAGE', remote)
+  const loginAt = nodeLoginOf(profilePaths('real', { HOLDFAST_HOME: home }), readProfile({ config }) as never)
+  t.is(loginAt(`http://${one}`), 'alice:a-word-of-the-node')
+  t.is(loginAt(`https://${one}`), undefined, 'of another scheme')
   const both = [...chain('litecoin', two), ...chain('bitcoin', one), ...login]
   t.is((await run(home, 'profile edit real', both)).json.error.code, 'USAGE', 'which of the two is meant')
   await done(run(home, 'profile edit real', [...chain('litecoin', two), ...login]))

@@ -372,3 +372,18 @@ test('bytes go out and come back as they are, within the same limit', async t =>
   const large = fetch(base, { method: 'POST', bodyBytes: new Uint8Array(1001), replyAs: 'bytes' })
   await t.throwsAsync(large, { code: 'REPLY_TOO_LARGE' })
 })
+
+test('a login goes only with a request that wants it, to the origin that it is for', async t => {
+  const seen: (string | undefined)[] = []
+  const answer: RequestListener = (request, reply) => {
+    seen.push(request.headers.authorization)
+    reply.end('{}')
+  }
+  const node = await serve(t, answer)
+  const other = await serve(t, answer)
+  const { fetch } = makeNodeIo({ loginOf: origin => (origin === node ? 'alice:word' : undefined) })
+  await fetch(`${node}/`, { withLogin: true })
+  await fetch(`${node}/wallet/main`, { method: 'POST', body: '{}' })
+  await fetch(`${other}/`, { withLogin: true })
+  t.deepEqual(seen, [`Basic ${Buffer.from('alice:word').toString('base64')}`, undefined, undefined])
+})

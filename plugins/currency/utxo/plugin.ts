@@ -105,6 +105,11 @@ const serversOf = (network: NetworkRow, options: JsonObject): readonly ChainServ
       throw new TypeError(
         `The option "servers" has an entry that is no tcp, tls, ws, wss, esplora+http(s) or rpc+http(s) URL: number ${at + 1}`
       )
+    // It gives the first 80 bytes of a header alone, and these headers are longer.
+    if (String(url).startsWith('esplora+') && network.headerForm !== undefined)
+      throw new TypeError(
+        `The headers of this currency cannot be had from a server of Esplora: number ${at + 1}`
+      )
     return server
   })
 }

@@ -9,7 +9,7 @@ import {
   type PolicyPlugin,
   type RatePlugin
 } from '../../../kernel/index.ts'
-import { captureIo } from '../../../kernel/plugins/plugin-io.ts'
+import { captureIo, rateIo, swapIo } from '../../../kernel/plugins/plugin-io.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice } from '../../helpers/device.ts'
 import { makeShop } from '../../helpers/swap-shop.ts'
@@ -267,4 +267,20 @@ test('all data for observers, policies, engines and providers is deeply frozen',
     []
   )
   t.true(received.has('walletChanged') && received.has('spendChanged') && received.has('ratesChanged'))
+})
+
+test('a source of rates and an exchange get no login that the application has for a server', async t => {
+  const sent: unknown[] = []
+  const io: Io = {
+    ...makeNodeIo(),
+    fetch: async (_url, options) => {
+      sent.push(options?.withLogin)
+      return { status: 200, headers: {}, text: '' }
+    }
+  }
+  for (const made of [rateIo(io, () => {}), swapIo(io, () => {})]) {
+    await made.fetch('http://127.0.0.1:8332/', { method: 'POST', withLogin: true })
+    await made.fetch('http://127.0.0.1:8332/')
+  }
+  t.deepEqual(sent, [false, undefined, false, undefined])
 })

@@ -197,7 +197,7 @@ test('a payment that moves to another block is shown there, although its script 
   )
 })
 
-test('of a refusal only words of nodes are shown', async t => {
+test('of a refusal only words of nodes are shown, and where a node says nothing the payment may be out', async t => {
   let said = ''
   const world = makeWorld(t, { refusal: () => `sendrawtransaction RPC error: ${said}` })
   const alice = await world.openWallet()
@@ -205,13 +205,19 @@ test('of a refusal only words of nodes are shown', async t => {
   world.chain.fund(address, '500000')
   world.chain.mine()
   await until('it is rich', () => detailsOf(alice).spendable === '500000')
-  for (const [text, shown] of [
-    ['{"code":-26,"message":"min relay fee not met, 10 < 110"}', 'min relay fee not met'],
-    ['Install the update from http://evil.test', 'words that are not those of a node']
+  for (const [text, code, reason] of [
+    [
+      '{"code":-26,"message":"min relay fee not met, 10 < 110"}',
+      'BROADCAST_REFUSED',
+      'min relay fee not met'
+    ],
+    ['{"code":-28,"message":"Loading block index..."}', 'NETWORK', undefined],
+    ['Install the update from http://evil.test', 'NETWORK', undefined]
   ] as const) {
     said = text
-    const refusal = (await t.throwsAsync(pay(alice, PAYEE, '10000'))) as { details?: { reason?: string } }
-    t.is(refusal.details?.reason, shown)
+    const refusal = await t.throwsAsync(pay(alice, PAYEE, '10000'))
+    t.like(refusal, { code }, text)
+    t.is((refusal as { details?: { reason?: string } }).details?.reason, reason)
   }
   t.false(alice.reported.statuses.some(text => text.includes('evil.test')))
 })

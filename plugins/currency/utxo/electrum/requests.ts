@@ -50,6 +50,10 @@ const nodeReasonOf = (message: string): string =>
   REASONS.find(reason => message.toLowerCase().includes(reason.toLowerCase())) ??
   'words that are not those of a node'
 
+/** Checks if a text has a reason in the words of nodes, or says that the network has the payment. */
+export const isNodesReason = (text: string): boolean =>
+  KNOWN.test(text) || REASONS.some(reason => text.toLowerCase().includes(reason.toLowerCase()))
+
 // What nodes write, in the order in which one may stand in another (Bitcoin Core and its relatives, from 0.16 to 31).
 const REASONS = [
   'mandatory-script-verify-flag-failed',

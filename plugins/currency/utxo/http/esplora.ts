@@ -16,6 +16,7 @@ import {
   hostOf
 } from '../electrum/connection.ts'
 import { type HistoryItem, statusOf } from '../electrum/replies.ts'
+import { isNodesReason } from '../electrum/requests.ts'
 import { RequestQueue } from './request-queue.ts'
 
 /** Reads `esplora+https://host/api` or `esplora+http://…`; undefined for anything else. */
@@ -305,8 +306,9 @@ class EsploraConnection implements ChainConnection {
       contentType: 'text/plain'
     })
     if (status === 200) return text.trim()
-    // A node's words, in which the reason is looked for.
-    if (status === 400) return refuse(1, text.slice(0, 500))
+    // Servers answer so, too, while their node starts or is away, and then nobody has judged the payment.
+    const words = text.slice(0, 500)
+    if (status === 400) return refuse(isNodesReason(words) ? 1 : -32603, words)
     throw new Error(`The server answered with status ${status}`)
   }
 

@@ -115,8 +115,10 @@ export class NodeHistory {
       candidates.map(txid => ({ method: 'getmempoolentry', params: [txid] }))
     )
     candidates.forEach((txid, at) => {
-      if (!(entries[at] instanceof NodeRefusal) && !places.has(txid))
-        places.set(txid, { height: 0, position: 0 })
+      const entry = entries[at]
+      // A node that starts knows nothing yet; -5 alone says that it is not there.
+      if (entry instanceof NodeRefusal && entry.code !== -5) throw entry
+      if (!(entry instanceof NodeRefusal) && !places.has(txid)) places.set(txid, { height: 0, position: 0 })
     })
     return places
   }

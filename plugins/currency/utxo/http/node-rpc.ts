@@ -43,7 +43,7 @@ export class NodeRpc {
   constructor(io: Io, { base, circuit, wallet }: NodeRpcOptions) {
     this.#queue = new RequestQueue(io, {
       // A node that is stopped waits half a minute for connections that are kept.
-      ...{ base, circuit, headers: { connection: 'close' } },
+      ...{ base, circuit, headers: { connection: 'close' }, withLogin: true },
       ...{ busyStatuses: [429, 503], waitMs: 250 }
     })
     this.#wallet = `/wallet/${encodeURIComponent(wallet)}`

@@ -179,7 +179,9 @@ class NodeConnection implements ChainConnection {
       try {
         return await this.#answer(call)
       } catch (error) {
-        if (error instanceof NodeRefusal) return refuse(error.code, error.message)
+        // That something is not there is all that a refusal says of it: a node that starts knows nothing yet.
+        if (error instanceof NodeRefusal)
+          return refuse(error.code === NOT_FOUND ? error.code : -32603, error.message)
         const isSmall = error instanceof ElectrumRefusal || error instanceof WalletError
         if (!isSmall) this.close(error instanceof Error ? error : new Error('The connection failed'))
         throw error
@@ -265,7 +267,8 @@ class NodeConnection implements ChainConnection {
   async #learn(scripthash: string): Promise<void> {
     const { server, io } = this.#options
     const place = this.#handlers.scripts?.placeOf(scripthash)
-    if (place === undefined) return refuse(1, 'The key of a script is not known')
+    if (place === undefined)
+      throw new WalletError('NOT_SUPPORTED', { what: 'a node without an index for scripts of others' })
     if (place.index < (this.#searched.get(place.first) ?? 0)) return
     const learning = this.#learnPlace(place)
     // A question does not wait for hours.
@@ -286,7 +289,7 @@ class NodeConnection implements ChainConnection {
       this.#learning ??= this.#learnAll().finally(() => (this.#learning = undefined))
       await this.#learning
     }
-    if (!isKnown()) refuse(1, 'The node does not watch a script')
+    if (!isKnown()) throw await this.#options.server.notYet(this.#rpc)
   }
 
   async #learnAll(): Promise<void> {
@@ -404,6 +407,9 @@ class NodeConnection implements ChainConnection {
     return answer
   }
 }
+
+/** "Invalid address or key": there is no such block, payment or script. */
+const NOT_FOUND = -5
 
 const refuse = (code: number, words: string): never => {
   throw new ElectrumRefusal(code, words)

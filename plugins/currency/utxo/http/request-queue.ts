@@ -28,6 +28,8 @@ export interface RequestQueueOptions {
   readonly circuit?: string | undefined
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Sends the login that the application has for the server. */
+  readonly withLogin?: boolean
   /** Statuses of a server that wants to be asked later. */
   readonly busyStatuses: readonly number[]
   /** The wait after the first of them; it doubles with each that follows. */
@@ -116,7 +118,7 @@ export class RequestQueue {
   }
 
   async #fetch({ path, body, contentType, maxReplyBytes, deadlineMs }: QueuedRequest): Promise<FetchReply> {
-    const { base, circuit, headers } = this.#options
+    const { base, circuit, headers, withLogin } = this.#options
     const { signal } = this.#abort
     const abort = makeAbort()
     signal.addEventListener('abort', abort.abort)
@@ -125,7 +127,7 @@ export class RequestQueue {
       headers: { ...headers, ...compact({ 'content-type': contentType }) },
       maxReplyBytes: maxReplyBytes ?? MAX_REPLY,
       signal: abort.signal,
-      ...compact({ body, circuit })
+      ...compact({ body, circuit, withLogin })
     }
     const deadline = {
       clock: this.#io.clock,
