@@ -212,7 +212,17 @@ export const argumentsFor = (
 
 /** They need something that there is not. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
-  ...['tokenId', 'fromTokenId', 'toTokenId', 'biases', 'replaces', 'disabled', 'promoCodes', 'waitMs']
+  ...[
+    'tokenId',
+    'fromTokenId',
+    'toTokenId',
+    'coins',
+    'biases',
+    'replaces',
+    'disabled',
+    'promoCodes',
+    'waitMs'
+  ]
 ])
 
 const valueFor = (name: string, schema: ArgumentSchema, facts: ArgumentFacts): unknown => {
