@@ -1,5 +1,10 @@
 import test, { type ExecutionContext } from 'ava'
-import { type EngineTransaction, nativeAmount, type SpendInfo } from '../../../kernel/plugin-api.ts'
+import {
+  type EngineTransaction,
+  type JsonObject,
+  nativeAmount,
+  type SpendInfo
+} from '../../../kernel/plugin-api.ts'
 import { BAD, makeHostileWorld, only } from './hostile-world.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
@@ -138,5 +143,52 @@ test('a server that sends other transactions than the requested ones is given up
   const alice = await world.openWallet()
   const txid = await fund(world, alice, '100000')
   isLying = true
+  await t.throwsAsync(alice.engine.makeSpend(bumpOf(txid), {}), { code: 'NETWORK' })
+})
+
+test('what a server says of the ancestors of strangers makes no fee usual, and one that hides them is given up', async t => {
+  let said: 'hidden' | 'honest' | 'waiting' = 'honest'
+  let funded = 0
+  const world = makeHostileWorld(
+    only('blockchain.scripthash.get_history', history =>
+      said === 'honest'
+        ? history
+        : said === 'hidden'
+          ? []
+          : (history as JsonObject[]).map(item =>
+              Number(item.height) > funded ? { ...item, height: 0 } : item
+            )
+    ),
+    { servers: [BAD] }
+  )
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  const bob = await world.openWallet()
+  // Bob pays out of a chain of payments that are all mined.
+  await fund(world, bob, '3000000')
+  world.chain.mine()
+  await until('it is confirmed', () => bob.reported.details.at(-1)?.spendable === '3000000')
+  funded = world.chain.height
+  const at = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: '2' } } as const
+  const payee = {
+    publicAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+    nativeAmount: nativeAmount('1000')
+  }
+  for (let count = 0; count < 12; count += 1) {
+    await bob.send({ spendTargets: [payee], ...at })
+    world.chain.mine()
+  }
+  await until('all are mined', () =>
+    [...bob.reported.txs.values()].every(({ blockHeight }) => blockHeight > 0)
+  )
+  const gift = { publicAddress: await addressOf(alice), nativeAmount: nativeAmount('200000') }
+  const { txid } = await bob.send({ spendTargets: [gift], ...at })
+  await until('it comes', () => alice.reported.txs.has(txid))
+  const honest = await alice.engine.makeSpend(bumpOf(txid), {})
+  said = 'waiting'
+  const lied = await alice.engine.makeSpend(bumpOf(txid), {})
+  t.true(Number(lied.networkFee) > 5 * Number(honest.networkFee), 'the lie costs')
+  t.is(lied.usualNetworkFee, honest.usualNetworkFee, 'and shows')
+  said = 'hidden'
   await t.throwsAsync(alice.engine.makeSpend(bumpOf(txid), {}), { code: 'NETWORK' })
 })

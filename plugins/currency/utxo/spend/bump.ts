@@ -1,5 +1,6 @@
 import {
   type EngineTransaction,
+  type NativeAmount,
   type SpendInfo,
   type Txid,
   WalletError
@@ -11,7 +12,7 @@ import { readHistory, readTxHex } from '../electrum/replies.ts'
 import type { Coin } from '../wallet/ledger.ts'
 import { dustOf, goalOf, largerOf, type SpendSource, sortCoins } from './choose-coins.ts'
 import { feeOf, feeRateText, scriptLengthOf, txWeightOf } from './fees.ts'
-import { changeAddressOf, draftedFrom } from './make-spend.ts'
+import { changeAddressOf, draftedFrom, usualFeeOf } from './make-spend.ts'
 
 /** What a child is made with. */
 export interface BumpSource extends SpendSource {
@@ -57,7 +58,11 @@ export const makeChild = async (source: BumpSource, spend: SpendInfo): Promise<E
     const sum = coins.reduce((total, { value }) => total + value, 0n)
     if (sum - fee >= minimum) {
       const output = { address: changeAddressOf(source), value: sum - fee, isChange: true }
-      return draftedFrom(source, spend, { coins, outputs: [output], fee, rate })
+      const own = ancestors.find(ancestor => ancestor.txid === txid)?.weight ?? 0
+      // What strangers hung the payment on is not usual: one server's word that it waits would make any fee look so.
+      const usual = usualFeeOf(source, spend, { fee: feeOf(own + weight, rate), rate })
+      const draft = draftedFrom(source, spend, { coins, outputs: [output], fee, rate })
+      return { ...draft, usualNetworkFee: String(usual) as NativeAmount }
     }
     const added = others[next]
     if (added === undefined)
@@ -134,6 +139,8 @@ const readAncestors = async (source: BumpSource, txid: Txid): Promise<readonly A
 const MAX_ANCESTORS = 25
 /** Of one transaction. */
 const MAX_PARENTS = 500
+/** Weight units of all that is read: a hundred of the largest that nodes relay. */
+const MAX_KNOWN = 40_000_000
 
 /** Transactions by their bytes, which are kept in `known`. */
 const readTxs = async (
@@ -160,6 +167,8 @@ const readTxs = async (
       throw new ElectrumFault('The server sent another transaction than the requested one')
     known.set(tx.txid, tx)
   })
+  if ([...known.values()].reduce((sum, { weight }) => sum + weight, 0) > MAX_KNOWN)
+    throw cannot('that is built on too large others')
   return txids.flatMap(txid => known.get(txid) ?? [])
 }
 
@@ -188,6 +197,7 @@ const unconfirmedOf = async (
   const histories = (await Promise.all(replies)).map(readHistory)
   return requested.flatMap(({ txid }, at) => {
     const item = histories[at]?.find(each => each.txid === txid)
-    return (item?.height ?? 0) > 0 ? [] : [txid]
+    if (item === undefined) throw new ElectrumFault('The server does not list a payment that it has')
+    return item.height > 0 ? [] : [txid]
   })
 }
