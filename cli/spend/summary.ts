@@ -95,7 +95,8 @@ const sweepLines = (
   asset: Asset
 ): readonly (readonly [string, string])[] => [
   ['coins', String(coinCount)],
-  ...(notSwept === '0' ? [] : [['stays', `${amountIn(notSwept, asset)} on the keys`] as const])
+  ...(notSwept === '0' ? [] : [['stays', `${amountIn(notSwept, asset)} on the keys`] as const]),
+  ['keep the keys', 'until it is confirmed: one server alone was asked which coins they hold']
 ]
 
 /** The rows of network fees in tokens, below that in the coin. */

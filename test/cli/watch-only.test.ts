@@ -1,10 +1,13 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { type Envelope, homeFor, type Ran } from '../helpers/command-line.ts'
 import { failed } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
+/** Private key 1 on test networks, and its address of BIP-173. */
+const KEY = 'cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA'
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
 
 test('a wallet that watches an extended public key shows its coins, and every way to pay from it is refused', async t => {
@@ -37,11 +40,18 @@ test('a wallet that watches an extended public key shows its coins, and every wa
   t.notRegex(table, /Cold.*watch-only/)
   const { address } = await dataOf('address', 'show', 'Watcher')
   t.is((await dataOf('address', 'show', 'Cold')).address, address)
-  const to = ['--to', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', '--amount', '0.1 BTC']
+  const to = ['--to', PAYEE, '--amount', '0.1 BTC']
   failed(t, await run('send', 'Watcher', ...to, '--yes', '--json'), 'WATCH_ONLY', 36)
   failed(t, await run('message', 'sign', 'Watcher', '--message', 'x', '--yes', '--json'), 'WATCH_ONLY', 36)
   failed(t, await run('wallets', 'keys', 'Watcher', '--private', '--reveal', '--json'), 'WATCH_ONLY', 36)
   const swap = ['--from', 'Watcher', '--to', 'Savings', '--amount', '0.1 BTC']
   failed(t, await run('swap', 'quote', ...swap, '--json'), 'WATCH_ONLY', 36)
+  // The keys of others sign a sweep, which only arrives here.
+  writeFileSync(file('paper'), `${KEY}\n`)
+  chmodSync(file('paper'), 0o600)
+  await dataOf('fake', 'chain', 'fund', PAYEE, '0.02 BTC')
+  await runInProcess(['fake', 'chain', 'mine', '1'], { home })
+  const swept = await run('sweep', 'Watcher', '--private-key-file', file('paper'), '--yes', '--json')
+  t.is(swept.code, 0, swept.stdout)
   t.is((await dataOf('wallets', 'keys', 'Watcher', '--public')).keys, xpub)
 })

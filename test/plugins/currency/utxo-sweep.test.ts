@@ -244,3 +244,31 @@ test('a server that names coins of others, other bytes or nonsense is given up, 
     })
   }
 })
+
+test('a block that a server makes up for a coin is no confirmation: nothing is swept with it', async t => {
+  const { p2wpkh: segwit = new Uint8Array() } = scriptsOf(17)
+  const world = makeHostileWorld(
+    only('blockchain.scripthash.listunspent', coins =>
+      (coins as JsonObject[]).map(coin => ({ ...coin, height: 1 }))
+    ),
+    { servers: [BAD] }
+  )
+  t.teardown(() => world.close())
+  world.chain.mine(3)
+  world.chain.fund(segwit, '40000')
+  const alice = await world.openWallet()
+  await t.throwsAsync(async () => alice.engine.sweepPrivateKeys?.(SPEND, [wifOf(17)]), { code: 'NETWORK' })
+})
+
+test('a sweep whose fee is more than half of what it moves needs a limit that allows it', async t => {
+  const { world, alice } = await opened(t)
+  const { p2wpkh: segwit = new Uint8Array() } = scriptsOf(19)
+  world.chain.fund(segwit, '1300')
+  world.chain.mine()
+  const sweep = (spend: Partial<SpendInfo> = {}) =>
+    alice.engine.sweepPrivateKeys?.({ ...SPEND, ...RATE, ...spend }, [wifOf(19)])
+  const error = await t.throwsAsync(async () => sweep())
+  t.true(isWalletError(error, 'FEE_UNUSUAL'))
+  const swept = await sweep({ maxNetworkFee: nativeAmount('1000') })
+  t.true(Number(swept?.networkFee) > 650)
+})

@@ -191,7 +191,7 @@ export const fetchHistories = async (
  * NETWORK
  */
 export const fetchTxs = async (
-  pool: ElectrumPool,
+  pool: Pick<ElectrumPool, 'callMany' | 'headersAt' | 'standingOf'>,
   questions: readonly TxQuestion[]
 ): Promise<readonly TxAnswer[]> => {
   const requested = questions.filter(({ needsBytes }) => needsBytes)

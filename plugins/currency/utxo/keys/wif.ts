@@ -27,17 +27,20 @@ export const readWif = (coin: CoinRow, network: NetworkRow, text: string): Singl
     throw refused(
       'the key is under a passphrase of its own (BIP-38): decrypt it with the program that made it'
     )
-  const [version = -1, ...data] = bytesOf(body)
-  const isCompressed = data.length === 33 && data[32] === 1
-  if (!isCompressed && data.length !== 32) throw refused(NO_KEY)
-  if (version !== network.wif) throw refused(strangerOf(coin, network, version))
-  const privateKey = Uint8Array.from(data.slice(0, 32))
-  if (!secp256k1.utils.isValidSecretKey(privateKey)) throw refused(NO_KEY)
-  const scripts = scriptsOf(coin, network, isCompressed)
-  return {
-    privateKey,
-    publicKey: secp256k1.getPublicKey(privateKey, isCompressed),
-    scripts: prefix === undefined ? scripts : [scriptOfPrefix(scripts, prefix)]
+  const bytes = bytesOf(body)
+  try {
+    const [version = -1] = bytes
+    const isCompressed = bytes.length === 34 && bytes[33] === 1
+    if (!isCompressed && bytes.length !== 33) throw refused(NO_KEY)
+    if (version !== network.wif) throw refused(strangerOf(coin, network, version))
+    const all = scriptsOf(coin, network, isCompressed)
+    const scripts = prefix === undefined ? all : [scriptOfPrefix(all, prefix)]
+    if (!secp256k1.utils.isValidSecretKey(bytes.subarray(1, 33))) throw refused(NO_KEY)
+    // The caller wipes the copy that it gets.
+    const privateKey = bytes.slice(1, 33)
+    return { privateKey, publicKey: secp256k1.getPublicKey(privateKey, isCompressed), scripts }
+  } finally {
+    bytes.fill(0)
   }
 }
 

@@ -11,7 +11,8 @@ import { parseAddress, programOf, redeemScriptOf, writeScript } from '../chain/a
 import { hash160, hexOf, type RawTx as ParsedTx, parseRawTx, scriptHashOf } from '../chain/transaction.ts'
 import { ElectrumFault, ElectrumRefusal } from '../electrum/connection.ts'
 import type { ElectrumPool } from '../electrum/pool.ts'
-import { readTxHex, readUnspent, type UnspentItem } from '../electrum/replies.ts'
+import { readUnspent, type UnspentItem } from '../electrum/replies.ts'
+import { fetchTxs } from '../electrum/requests.ts'
 import { type KeyScript, readWif, type SingleKey } from '../keys/wif.ts'
 import { dustOf, isImmature, rateOf, type SpendSource } from './choose-coins.ts'
 import { feeOf, feeRateText, outputWeightOf } from './fees.ts'
@@ -20,7 +21,7 @@ import { type HashedInput, SignatureHashes, type SignatureKind, sequenceOf, sign
 
 /** What a sweep works with. */
 export interface SweepSource extends SpendSource {
-  readonly pool: Pick<ElectrumPool, 'callMany'>
+  readonly pool: Pick<ElectrumPool, 'callMany' | 'headersAt' | 'standingOf'>
   /** An address of the wallet, which gets everything. */
   readonly address: string
 }
@@ -96,11 +97,60 @@ interface ForeignCoin extends OwnedScript {
   readonly isPegOut: boolean
 }
 
-/** @throws ElectrumFault for a coin that is not in the bytes of its transaction */
+/**
+ * The coins of scripts by the word of one server: that there are no others only it says. What each is worth stands in the bytes of its transaction,
+ * and that a block has it, a proof shows as for the coins of the wallet.
+ *
+ * @throws ElectrumFault for a coin that is not in the bytes of its transaction, or more than there can be; NOT_SUPPORTED
+ */
 const findCoins = async (
-  { pool, io }: SweepSource,
+  source: SweepSource,
   scripts: readonly OwnedScript[]
 ): Promise<readonly ForeignCoin[]> => {
+  const { pool, io, coin } = source
+  const unspent = new Map<Txid, Unspent[]>()
+  for (let from = 0; from < scripts.length; from += BATCH)
+    for (const found of await listUnspent(source, scripts.slice(from, from + BATCH))) {
+      const { txid, height } = found.item
+      const same = unspent.get(txid) ?? []
+      if (same.some(({ item }) => item.height !== height))
+        throw new ElectrumFault('The server named two places of one transaction')
+      unspent.set(txid, [...same, found])
+      if (unspent.size > MAX_SOURCES)
+        throw new WalletError('NOT_SUPPORTED', {
+          what: `sweeps of coins of more than ${MAX_SOURCES} payments`
+        })
+    }
+  const coins = new Map<string, ForeignCoin>()
+  const txids = [...unspent.keys()]
+  for (let from = 0; from < txids.length; from += BATCH) {
+    const questions = txids.slice(from, from + BATCH).map(txid => {
+      const height = Math.max(0, unspent.get(txid)?.[0]?.item.height ?? 0)
+      return { txid, height, needsBytes: true, needsProof: height > 0 }
+    })
+    for (const { txid, hex = '' } of await fetchTxs(pool, questions)) {
+      const tx = readTx(io.crypto.fromHex(hex))
+      if (tx?.txid !== txid)
+        throw new ElectrumFault('The server sent another transaction than the requested one')
+      for (const { item, owner } of unspent.get(txid) ?? [])
+        coins.set(`${txid}:${item.vout}`, coinOf(item, owner, tx))
+    }
+  }
+  if (sumOf([...coins.values()]) > coin.maxSupply)
+    throw new ElectrumFault('The server reports more coins than there can be')
+  return [...coins.values()]
+}
+
+/** An unspent output that a server names, and the key that owns it. */
+interface Unspent {
+  readonly item: UnspentItem
+  readonly owner: OwnedScript
+}
+
+const listUnspent = async (
+  { pool }: SweepSource,
+  scripts: readonly OwnedScript[]
+): Promise<readonly Unspent[]> => {
   const replies = await Promise.all(
     pool.callMany(
       scripts.map(({ script }) => ({
@@ -116,33 +166,17 @@ const findCoins = async (
       })
     throw error
   })
-  const unspent = replies.flatMap((reply, at) =>
+  return replies.flatMap((reply, at) =>
     readUnspent(reply).map(item => ({ item, owner: scripts[at] as OwnedScript }))
   )
-  const txids = [...new Set(unspent.map(({ item }) => item.txid))]
-  if (txids.length > MAX_SOURCES)
-    throw new WalletError('NOT_SUPPORTED', { what: `sweeps of coins of more than ${MAX_SOURCES} payments` })
-  const txs = new Map<Txid, ParsedTx>()
-  for (let from = 0; from < txids.length; from += BATCH) {
-    const batch = txids.slice(from, from + BATCH)
-    const calls = batch.map(txid => ({ method: 'blockchain.transaction.get', params: [txid] }))
-    const answers = await Promise.all(pool.callMany(calls))
-    for (const [at, txid] of batch.entries()) {
-      const tx = readTx(io.crypto.fromHex(readTxHex(answers[at] ?? null)))
-      if (tx?.txid !== txid)
-        throw new ElectrumFault('The server sent another transaction than the requested one')
-      txs.set(txid, tx)
-    }
-  }
-  const coins = new Map(
-    unspent.map(({ item, owner }) => [`${item.txid}:${item.vout}`, coinOf(item, owner, txs.get(item.txid))])
-  )
-  return [...coins.values()]
 }
 
 const NO_METHOD = -32601
 const MAX_SOURCES = 5000
-const BATCH = 100
+/** Questions of one round trip. */
+const BATCH = 50
+
+const sumOf = (coins: readonly ForeignCoin[]): bigint => coins.reduce((sum, { value }) => sum + value, 0n)
 
 const readTx = (bytes: Uint8Array): ParsedTx | undefined => {
   try {
@@ -152,13 +186,9 @@ const readTx = (bytes: Uint8Array): ParsedTx | undefined => {
   }
 }
 
-const coinOf = (
-  { txid, vout, height }: UnspentItem,
-  owner: OwnedScript,
-  tx: ParsedTx | undefined
-): ForeignCoin => {
-  const output = tx?.outputs[vout]
-  if (tx === undefined || output === undefined || hexOf(output.script) !== hexOf(owner.script))
+const coinOf = ({ txid, vout, height }: UnspentItem, owner: OwnedScript, tx: ParsedTx): ForeignCoin => {
+  const output = tx.outputs[vout]
+  if (output === undefined || hexOf(output.script) !== hexOf(owner.script))
     throw new ElectrumFault('The server named a coin of another script')
   const { isCoinbase, isPegOut } = tx
   return { ...owner, txid, vout, value: output.value, height: Math.max(0, height), isCoinbase, isPegOut }
@@ -173,11 +203,12 @@ interface SweepPlan {
 }
 
 const planSweep = (
-  { coin, height: tip, network, address }: SweepSource,
-  { noUnconfirmed }: SpendInfo,
+  source: SweepSource,
+  spend: SpendInfo,
   { found, rate }: { readonly found: readonly ForeignCoin[]; readonly rate: bigint }
 ): SweepPlan => {
-  const sumOf = (coins: readonly ForeignCoin[]): bigint => coins.reduce((sum, { value }) => sum + value, 0n)
+  const { coin, height: tip, network, address } = source
+  const { noUnconfirmed, maxNetworkFee } = spend
   const immature = found.filter(each => isImmature(coin, each, tip))
   const incoming = found.filter(
     each => each.height === 0 && noUnconfirmed !== false && !immature.includes(each)
@@ -196,6 +227,12 @@ const planSweep = (
     weight += added
   }
   const fee = feeOf(weight, rate)
+  // A fee just below ten times the usual one passes as usual, and of small coins little would arrive.
+  if (maxNetworkFee === undefined && coins.length > 0 && fee > sumOf(coins) / 2n)
+    throw new WalletError('FEE_UNUSUAL', {
+      ...{ networkFee: String(fee), currencyCode: coin.code },
+      usualNetworkFee: String(usualFeeOf(source, spend, { fee, rate }))
+    })
   const amount = sumOf(coins) - fee
   if (amount >= dustOf(coin, program.type)) return { coins, amount, fee, left: sumOf(found) - sumOf(coins) }
   if (incoming.length + immature.length > 0)
