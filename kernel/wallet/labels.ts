@@ -83,6 +83,7 @@ export async function* importLabels(
 ): AsyncGenerator<LabelResult, void> {
   const planned: PlannedNotes = new Map()
   const addresses: NumberedRow[] = []
+  const coins: KnownCoins = new Map()
   let line = 0
   for await (const text of lines) {
     line += 1
@@ -91,7 +92,7 @@ export async function* importLabels(
     if ('reason' in row) yield { line, type: '', ref: '', status: 'invalid', reason: row.reason }
     else if (row.type === 'addr' && hasTexts(row)) addresses.push({ line, row })
     else if (row.type === 'output' && (hasTexts(row) || row.spendable !== undefined))
-      yield* importCoin({ line, row }, options, planned)
+      yield* importCoin({ line, row }, options, { planned, coins })
     else if (row.type === 'tx' && hasTexts(row)) yield* importTransaction({ line, row }, options, planned)
     else yield { line, type: row.type, ref: row.ref, status: 'ignored' }
   }
@@ -128,15 +129,16 @@ async function* importTransaction(
 async function* importCoin(
   { line, row }: NumberedRow,
   options: LabelImport,
-  planned: PlannedNotes
+  { planned, coins }: { readonly planned: PlannedNotes; readonly coins: KnownCoins }
 ): AsyncGenerator<LabelResult> {
   const { type, ref, spendable } = row
+  const label = firstOf(textsOf(row))
   let isKnown = false
   for (const wallet of walletsFor(row, options)) {
-    const noted = await coinNoteOf(wallet, ref)
+    const known = await coinsOf(wallet, coins)
+    const noted = known.get(ref)
     if (noted === undefined) continue
     isKnown = true
-    const label = firstOf(textsOf(row))
     const apply = await applyRow({ type, ref, ...compact({ label }) }, options, {
       key: JSON.stringify([wallet.id, ref]),
       metadata: compact({ name: noted.label }),
@@ -147,6 +149,7 @@ async function* importCoin(
     const isFrozenNow = spendable === false && !noted.isFrozen
     const mayChange = isFrozenNow || (isFreed && options.mayReplace === true)
     if (mayChange && options.dryRun !== true) await wallet.changeCoin(ref, { isFrozen: isFrozenNow })
+    if (mayChange) known.set(ref, { ...noted, isFrozen: isFrozenNow })
     const status = mayChange && apply.status === 'same' ? 'applied' : apply.status
     yield {
       line,
@@ -160,16 +163,22 @@ async function* importCoin(
   if (!isKnown) yield { line, type, ref, status: 'unknown' }
 }
 
-/** Undefined for a coin that the wallet neither has nor notes anything of. */
-const coinNoteOf = async (wallet: LabelledWallet, outpoint: string): Promise<CoinNote | undefined> => {
-  const noted = (await wallet.coinNotes()).find(note => note.outpoint === outpoint)
-  if (noted !== undefined) return noted
-  const coins = await wallet.listCoins().catch((error: unknown) => {
+/** The coins of each wallet that rows were about, by outpoint: read once. */
+type KnownCoins = Map<string, Map<string, CoinNote>>
+
+/** The coins that a wallet has or notes something of. */
+const coinsOf = async (wallet: LabelledWallet, coins: KnownCoins): Promise<Map<string, CoinNote>> => {
+  const known = coins.get(wallet.id) ?? new Map<string, CoinNote>()
+  if (coins.has(wallet.id)) return known
+  coins.set(wallet.id, known)
+  const listed = await wallet.listCoins().catch((error: unknown) => {
     if (isWalletError(error, 'NOT_SUPPORTED')) return []
     throw error
   })
-  const isHere = coins.some(({ txid, vout }) => `${txid}:${vout}` === outpoint)
-  return isHere ? { outpoint, isFrozen: false } : undefined
+  for (const { txid, vout } of listed)
+    known.set(`${txid}:${vout}`, { outpoint: `${txid}:${vout}`, isFrozen: false })
+  for (const note of await wallet.coinNotes()) known.set(note.outpoint, note)
+  return known
 }
 
 async function* importAddresses(
