@@ -5,8 +5,7 @@ import { WalletError } from '../base/errors.ts'
 import { isRecord, parseJson } from '../base/json.ts'
 import { isWellFormed } from '../crypto/encoding.ts'
 import { JsonFile } from '../sync/json-file.ts'
-import type { Repo } from '../sync/repo.ts'
-import type { EngineCoin } from '../types/engine.ts'
+import type { CurrencyEngine, EngineCoin } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { EngineSupervisor } from './engine/supervisor.ts'
 import { isBalance } from './engine/validate.ts'
@@ -36,18 +35,40 @@ const FOLDER = 'Coins'
 /** Returns true for the path of a note. */
 export const isCoinPath = (path: string): boolean => path.startsWith(`${FOLDER}/`)
 
+/** The wallet whose notes are read. */
+type NoteContext = Pick<WalletContext, 'hashOf' | 'info' | 'repo' | 'report'>
+
+const pathOf = ({ hashOf }: Pick<NoteContext, 'hashOf'>, outpoint: string): string =>
+  `${FOLDER}/${hashOf(outpoint)}.json`
+
 /** Every note of a wallet; a file that cannot be read is kept and handed to `report`. */
-export const readCoinNotes = async (repo: Repo, report: (error: unknown) => void): Promise<CoinNote[]> => {
+export const readCoinNotes = async (context: NoteContext): Promise<readonly CoinNote[]> =>
+  (await readNotes(context)).notes
+
+interface ReadNotes {
+  readonly notes: readonly CoinNote[]
+  /** The paths of files that say nothing: what they said may have been that a coin is frozen. */
+  readonly unread: ReadonlySet<string>
+}
+
+const readNotes = async (context: NoteContext): Promise<ReadNotes> => {
+  const { repo, report } = context
   const notes: CoinNote[] = []
+  const unread = new Set<string>()
   for (const path of await repo.list(FOLDER)) {
     try {
       const text = await repo.getText(path)
-      if (text !== undefined) notes.push(noteOf(parseJson(text, 'coin file')))
+      if (text === undefined) continue
+      const note = noteOf(parseJson(text, 'coin file'))
+      if (path !== pathOf(context, note.outpoint))
+        throw new TypeError('A coin file is of another coin than its name says')
+      notes.push(note)
     } catch (error) {
+      unread.add(path)
       report(error)
     }
   }
-  return notes
+  return { notes, unread }
 }
 
 const noteOf = (value: unknown): CoinNote => {
@@ -81,9 +102,7 @@ export const listCoins = async ({ context, engine }: CoinOwner): Promise<readonl
     if (made.listCoins === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'lists of coins' })
     return readCoins(pluginId, await made.listCoins())
   })
-  const notes = new Map(
-    (await readCoinNotes(context.repo, context.report)).map(note => [note.outpoint, note])
-  )
+  const notes = new Map((await readCoinNotes(context)).map(note => [note.outpoint, note]))
   return coins.map((coin): WalletCoin => {
     const { isFrozen = false, label } = notes.get(`${coin.txid}:${coin.vout}`) ?? {}
     return Object.freeze({ ...coin, isFrozen, ...compact({ label }) })
@@ -140,20 +159,28 @@ export const changeCoin = async (
     if (made.freezeCoins === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'coin control' })
   })
   await context.mutex.run(async () => {
-    await new JsonFile(context, `${FOLDER}/${context.hashOf(outpoint)}.json`).edit(() => [
+    await new JsonFile(context, pathOf(context, outpoint)).edit(() => [
       { path: ['outpoint'], value: outpoint },
       ...(isFrozen === undefined ? [] : [{ path: ['isFrozen'], value: isFrozen }]),
       ...(label === undefined ? [] : [{ path: ['label'], value: label === '' ? undefined : label }])
     ])
     if (isFrozen === undefined) return
-    const frozen = await frozenCoinsOf(context)
-    await engine.call('freezing a coin', async made => made.freezeCoins?.(frozen))
+    await engine.call('freezing a coin', async made => made.freezeCoins?.(await frozenCoinsOf(context, made)))
   })
 }
 
-/** The coins that no draft may take. */
-export const frozenCoinsOf = async ({
-  repo,
-  report
-}: Pick<WalletContext, 'repo' | 'report'>): Promise<readonly string[]> =>
-  (await readCoinNotes(repo, report)).flatMap(({ outpoint, isFrozen }) => (isFrozen ? [outpoint] : []))
+/**
+ * The coins that no draft may take: those that a note freezes, and those of the wallet whose note cannot be read now, which the name of its
+ * file tells. @throws STORAGE_FAILED, BOGUS_DATA
+ */
+export const frozenCoinsOf = async (
+  context: NoteContext,
+  engine: Pick<CurrencyEngine, 'listCoins'>
+): Promise<readonly string[]> => {
+  const { notes, unread } = await readNotes(context)
+  const frozen = notes.flatMap(({ outpoint, isFrozen }) => (isFrozen ? [outpoint] : []))
+  if (unread.size === 0 || engine.listCoins === undefined) return frozen
+  const coins = readCoins(context.info.pluginId, await engine.listCoins())
+  const outpoints = coins.map(({ txid, vout }) => `${txid}:${vout}`)
+  return [...frozen, ...outpoints.filter(outpoint => unread.has(pathOf(context, outpoint)))]
+}

@@ -3,7 +3,7 @@ import { compact } from '../base/compact.ts'
 import { withDeadline } from '../base/deadline.ts'
 import { errorOf, isWalletError } from '../base/errors.ts'
 import { type PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
-import type { BalanceDetails, ConnectionLoss, StakingStatus } from '../types/engine.ts'
+import type { BalanceDetails, ConnectionLoss, CurrencyEngine, StakingStatus } from '../types/engine.ts'
 import type { TokenId, Txid } from '../types/ids.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
@@ -193,8 +193,8 @@ export class WalletRuntime implements EngineHost {
       .map(({ address }) => address)
   }
 
-  frozenCoins(): Promise<readonly string[]> {
-    return frozenCoinsOf(this.#context)
+  frozenCoins(engine: CurrencyEngine): Promise<readonly string[]> {
+    return frozenCoinsOf(this.#context, engine)
   }
 
   synced(): void {
@@ -321,9 +321,12 @@ export class WalletRuntime implements EngineHost {
         this.engine.callIfMade('taking synced files', async engine => engine.syncedFilesChanged?.())
       )
     if (paths.some(isCoinPath))
+      // In the turn of `changeCoin`: an older reading must not undo what a person has just frozen.
       this.#inBackground(
-        this.engine.callIfMade('freezing coins', async engine =>
-          engine.freezeCoins?.(await this.frozenCoins())
+        this.#context.mutex.run(() =>
+          this.engine.callIfMade('freezing coins', async engine =>
+            engine.freezeCoins?.(await this.frozenCoins(engine))
+          )
         )
       )
     if (!paths.some(path => path.startsWith('Addresses/'))) return

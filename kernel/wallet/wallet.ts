@@ -302,7 +302,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Lists what is noted of coins, spent ones included. */
   async coinNotes(): Promise<readonly CoinNote[]> {
     this.#checkOpen()
-    return readCoinNotes(this.#context.repo, error => this.#report(error))
+    return readCoinNotes(this.#context)
   }
 
   /**

@@ -30,7 +30,7 @@ export interface EngineOptions {
   /** The addresses that were given out for good: they count as used (protocol §3.5 `Addresses/`). */
   usedAddresses(): Promise<readonly string[]>
   /** The coins that no draft may take. */
-  frozenCoins(): Promise<readonly string[]>
+  frozenCoins(engine: CurrencyEngine): Promise<readonly string[]>
 }
 
 /**
@@ -69,7 +69,7 @@ export const makeWalletEngine = async (
   try {
     await engine.addGapLimitAddresses(await usedAddresses())
     await engine.reservePayments?.(reservedPayments)
-    if (engine.freezeCoins !== undefined) await engine.freezeCoins(await frozenCoins())
+    if (engine.freezeCoins !== undefined) await engine.freezeCoins(await frozenCoins(engine))
     return engine
   } catch (error) {
     // The failure is thrown without waiting for the engine to stop.

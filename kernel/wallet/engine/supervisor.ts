@@ -35,7 +35,7 @@ export interface EngineHost extends EngineListener {
   /** The addresses that were given out for good. */
   usedAddresses(): Promise<readonly string[]>
   /** The coins that no draft may take. */
-  frozenCoins(): Promise<readonly string[]>
+  frozenCoins(engine: CurrencyEngine): Promise<readonly string[]>
   /** Emits the reports that are batched, now. */
   emitReports(): void
   /** The engine has looked at the network. */
@@ -278,7 +278,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
       seenTxCheckpoint: await this.#host.checkpoint(),
       reservedPayments: this.#host.reservedPayments,
       usedAddresses: () => this.#host.usedAddresses(),
-      frozenCoins: () => this.#host.frozenCoins()
+      frozenCoins: engine => this.#host.frozenCoins(engine)
     })
     if (engine.getStakingStatus !== undefined) {
       services.inBackground(`engine ${info.pluginId}`, this.#fetchStakingStatus(engine, callbacks))

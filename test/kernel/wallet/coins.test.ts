@@ -11,8 +11,10 @@ import {
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { EngineCoin } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { waitFor } from '../../helpers/device.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
 import { makeToy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
+import { nameOf } from '../../helpers/user-record.ts'
 
 const io = makeNodeIo()
 const COIN: EngineCoin = {
@@ -110,4 +112,82 @@ test('a list of coins of another form, and a draft of other coins than the chose
     await t.throwsAsync(wallet.makeSpend(pay(['aa:1'])), { code: 'BOGUS_TX' })
   spentCoins = ['aa:1']
   await t.notThrowsAsync(wallet.makeSpend(pay(['aa:1'])))
+})
+
+test('a note that cannot be read keeps its coin frozen, and one in the file of another coin freezes nothing', async t => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
+  const user = makeKnownUser(t, { infos: [info] })
+  let frozen: readonly string[] = []
+  const engine: ToyOptions['engine'] = () => ({
+    listCoins: async () => [COIN, { ...COIN, txid: 'bb' }],
+    freezeCoins: async outpoints => {
+      frozen = [...outpoints].sort()
+    }
+  })
+  const { account, errors } = await user.logIn({ plugins: [makeToy({ engine }).plugin] })
+  const wallet = await account.openWallet(info.id)
+  await wallet.changeCoin('aa:1', { isFrozen: true })
+  await wallet.changeCoin('bb:1', { isFrozen: false })
+  await wallet.changeCoin('cc:1', { isFrozen: true })
+  t.deepEqual(frozen, ['aa:1', 'cc:1'])
+  await account.sync()
+  const pathOf = (outpoint: string): string => `Coins/${nameOf(info, outpoint)}.json`
+  t.like(user.read(info, pathOf('aa:1')), { outpoint: 'aa:1', isFrozen: true })
+  user.put(info, {
+    [pathOf('aa:1')]: { outpoint: 7, isFrozen: true },
+    [pathOf('cc:1')]: { outpoint: 'bb:1', isFrozen: true }
+  })
+  await account.sync()
+  await waitFor(() => !frozen.includes('cc:1'))
+  t.deepEqual(frozen, ['aa:1'])
+  t.true(errors.length > 0)
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  t.deepEqual(frozen, ['aa:1'])
+})
+
+test('a reading of notes that began before a coin was frozen does not free it', async t => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
+  const user = makeKnownUser(t, { infos: [info] })
+  const calls: (readonly string[])[] = []
+  let hold: Promise<void> | undefined
+  const engine: ToyOptions['engine'] = () => ({
+    listCoins: async () => [COIN],
+    freezeCoins: async outpoints => {
+      const held = hold
+      hold = undefined
+      await held
+      calls.push([...outpoints].sort())
+    }
+  })
+  const { account } = await user.logIn({ plugins: [makeToy({ engine }).plugin] })
+  const wallet = await account.openWallet(info.id)
+  await wallet.listCoins()
+  let go = (): void => {}
+  hold = new Promise(resolve => {
+    go = resolve
+  })
+  const pathOf = (outpoint: string): string => `Coins/${nameOf(info, outpoint)}.json`
+  user.put(info, { [pathOf('dd:1')]: { outpoint: 'dd:1', isFrozen: true } })
+  await account.sync()
+  await waitFor(() => hold === undefined)
+  const freezing = wallet.changeCoin('aa:1', { isFrozen: true })
+  // It must not overtake the reading that is under way.
+  await Promise.race([freezing, new Promise(resolve => setTimeout(resolve, 500))])
+  go()
+  await freezing
+  await waitFor(() => calls.some(call => call.join() === 'dd:1'))
+  t.deepEqual(calls.at(-1), ['aa:1', 'dd:1'])
+})
+
+test('an output row with a label that no coin can have is invalid, and the rows behind it are imported', async t => {
+  const wallet = await openToy(t, () => ({ listCoins: async () => [COIN], freezeCoins: async () => {} }))
+  const lines = [
+    JSON.stringify({ type: 'output', ref: 'aa:1', holdfast: { name: 'x'.repeat(100_001) } }),
+    JSON.stringify({ type: 'output', ref: 'aa:1', label: 'Rain', spendable: false })
+  ]
+  const statuses: string[] = []
+  for await (const { status } of importLabels(lines, { wallets: [wallet] })) statuses.push(status)
+  t.deepEqual(statuses, ['invalid', 'applied'])
+  t.like((await wallet.listCoins())[0], { isFrozen: true, label: 'Rain' })
 })
