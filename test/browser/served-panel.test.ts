@@ -76,6 +76,33 @@ browserTest(
   }
 )
 
+browserTest(
+  'of a wallet that only watches the panel offers what it can do, and no payment or signature',
+  async (t, browser) => {
+    const { url, kernel } = await serveKernel(t)
+    const account = await kernel.context.createAccount({ username: 'alice', password: 'Correct horse 1' })
+    const paying = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Cold' })
+    await account.createCurrencyWallet('wallet:bitcoin', {
+      name: 'Watcher',
+      importText: await account.walletKeys.getDisplayPublicKey(paying.id),
+      keyOptions: { watch: true }
+    })
+    const page = await openPage(t, browser, url)
+    for (const [name, offered] of [
+      ['Cold', 1],
+      ['Watcher', 0]
+    ] as const) {
+      await page.getByText(name, { exact: true }).first().click()
+      await page.getByRole('button', { name: 'Show an address' }).waitFor()
+      await page.getByRole('heading', { name }).waitFor()
+      t.is(await page.getByText('Sign a message', { exact: true }).count(), offered, name)
+      t.is(await page.getByText('Verify a message', { exact: true }).count(), 1, name)
+      t.is(await page.getByText(/^Watch-only: /).count(), 1 - offered, name)
+      t.is(await page.getByRole('button', { name: 'Review' }).count(), offered, name)
+    }
+  }
+)
+
 browserTest('each panel shows that the fake world is offline, also after a reload', async (t, browser) => {
   const { url } = await serveKernel(t)
   const [first, second] = [await openPage(t, browser, url), await openPage(t, browser, url)]

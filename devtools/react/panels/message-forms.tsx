@@ -17,10 +17,12 @@ type Format = (typeof FORMATS)[number][0]
 export const Messages = (props: {
   readonly walletId: WalletId
   readonly pluginId: PluginId
+  /** False for a wallet without private keys. */
+  readonly canSign: boolean
 }): ReactElement | null =>
   useCanRun('message.sign') ? (
     <>
-      <SignMessage walletId={props.walletId} />
+      {props.canSign ? <SignMessage walletId={props.walletId} /> : null}
       <VerifyMessage pluginId={props.pluginId} />
     </>
   ) : null

@@ -114,11 +114,11 @@ const WalletActions = ({ row: { walletId, pluginId } }: { readonly row: EngineRo
         <Receive walletId={walletId} />
         <Fund walletId={walletId} />
         {isWatchOnly ? (
-          <p className="soft">Watch-only: this wallet shows and receives, and cannot pay.</p>
+          <p className="soft">Watch-only: this wallet shows and receives, and cannot pay or sign.</p>
         ) : (
           <SendForm walletId={walletId} />
         )}
-        <Messages walletId={walletId} pluginId={pluginId} />
+        <Messages walletId={walletId} pluginId={pluginId} canSign={!isWatchOnly} />
       </div>
       <SentTransaction of={walletId} words="Sent as" />
     </>
