@@ -174,6 +174,7 @@ test('servers that lie always, or now and then, never make a wallet wrong in the
       await world.close()
     }
   }
+  t.log(`${drafted} of ${runs} could pay`)
   t.true(drafted > runs / 4, `only ${drafted} of ${runs} could pay`)
   logCounts(t, 'replies twisted', counts)
 })
