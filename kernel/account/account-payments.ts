@@ -42,7 +42,8 @@ export class AccountPayments {
   }
 
   /**
-   * Counts the payments of every wallet of a known currency, deleted ones included.
+   * Counts the payments of every wallet of a known currency, deleted ones included. One that only watches pays nothing: its
+   * history has what another wallet paid, perhaps one of this account, whose payments would count twice.
    *
    * @param trial - a payment that is judged without being reserved
    * @returns undefined while a wallet lacks rows that it had, as after a resync
@@ -102,8 +103,8 @@ export class AccountPayments {
     const { book, quiet } = this.#options
     return book
       .list()
-      .flatMap(({ walletId, isWallet, currencyInfo: info }) =>
-        !isWallet || info === undefined || (walletId !== paying && quiet.has(walletId))
+      .flatMap(({ walletId, isWallet, isWatchOnly, currencyInfo: info }) =>
+        !isWallet || isWatchOnly || info === undefined || (walletId !== paying && quiet.has(walletId))
           ? []
           : { walletId, info }
       )

@@ -53,5 +53,11 @@ test('a wallet that watches an extended public key shows its coins, and every wa
   await runInProcess(['fake', 'chain', 'mine', '1'], { home })
   const swept = await run('sweep', 'Watcher', '--private-key-file', file('paper'), '--yes', '--json')
   t.is(swept.code, 0, swept.stdout)
+  // What Cold paid is in the history of its watcher, too, and counts once.
+  await dataOf('send', 'Cold', ...to, '--yes')
+  await dataOf('balance', 'Watcher')
+  await dataOf('policy', 'add', 'daily', 'rolling', '--max', '0.15 BTC', '--per', '24h')
+  await dataOf('policy', 'test', 'Cold', '0.01 BTC', PAYEE)
+  t.is((await run('policy', 'test', 'Cold', '0.05 BTC', PAYEE)).code, 36)
   t.is((await dataOf('wallets', 'keys', 'Watcher', '--public')).keys, xpub)
 })
