@@ -32,7 +32,12 @@ export interface GlobalOptions {
   readonly agent: boolean
   /** False: an agent that runs is used, but none is started. */
   readonly mayStartAgent: boolean
+  /** The flag or the variable that gave a value, such as `--profile` or `HOLDFAST_PROFILE`; undefined for one that neither gave. */
+  readonly givenBy: Readonly<Record<GivenOption, string | undefined>>
 }
+
+/** An option that `profile show` lists with where it comes from. */
+export type GivenOption = 'account' | 'device' | 'offline' | 'profile' | 'timeout'
 
 /** The names that lead to a field, such as `wallets` and `name`; lists are passed through. */
 export type FieldPath = readonly string[]
@@ -99,6 +104,10 @@ export const readGlobalOptions = (
   const isOn = (flag: string, variable?: string): boolean =>
     flags[flag] === true || (variable !== undefined && isSet(environment[variable]))
   const timeout = text('timeout', 'HOLDFAST_TIMEOUT')
+  const giver = (flag: string, variable: string): string | undefined => {
+    if (flags[flag] !== undefined && flags[flag] !== '' && flags[flag] !== false) return `--${flag}`
+    return environment[variable] ? variable : undefined
+  }
   const configFolder = typeof flags.configFolder === 'string' ? resolve(flags.configFolder) : undefined
   const agent = flags.agent !== false && configFolder === undefined && !isSet(environment.HOLDFAST_NO_AGENT)
   const json = wantsJson(flags.json === true, environment)
@@ -123,7 +132,14 @@ export const readGlobalOptions = (
     configFolder,
     agent,
     // A machine of CI waits for nothing that goes on.
-    mayStartAgent: agent && !isSet(environment.CI)
+    mayStartAgent: agent && !isSet(environment.CI),
+    givenBy: {
+      account: giver('account', 'HOLDFAST_ACCOUNT'),
+      device: giver('device', 'HOLDFAST_DEVICE'),
+      offline: giver('offline', 'HOLDFAST_OFFLINE'),
+      profile: giver('profile', 'HOLDFAST_PROFILE'),
+      timeout: giver('timeout', 'HOLDFAST_TIMEOUT')
+    }
   }
 }
 

@@ -173,6 +173,37 @@ test('without a login server the profile says so, and a named one without a key 
   t.deepEqual(settings['API key'], { value: [], from: 'not set' })
 })
 
+test('profile show says which flag, variable or choice gave what commands use', async t => {
+  const home = homeFor(t)
+  const usedBy = async (words: string, env = {}): Promise<unknown> =>
+    (await runInProcess([...words.split(' '), '--json'], { home, env })).json.data.used
+  const { used, dataFolder } = await done(run(home, 'profile show'))
+  t.deepEqual(used, {
+    profile: { value: 'default', from: 'usual' },
+    device: { value: 'default', from: 'usual' },
+    account: { value: null, from: 'not set' },
+    timeout: { value: '60 s', from: 'usual' },
+    offline: { value: false, from: 'usual' }
+  })
+  t.true(dataFolder.startsWith(home))
+  await done(run(home, 'profile create other --network test', YES))
+  await done(run(home, 'profile default other'))
+  t.deepEqual(
+    await usedBy('profile show --offline --timeout 5s --account bob', { HOLDFAST_DEVICE: 'phone' }),
+    {
+      profile: { value: 'other', from: 'holdfast profile default' },
+      device: { value: 'phone', from: 'HOLDFAST_DEVICE' },
+      account: { value: 'bob', from: '--account' },
+      timeout: { value: '5 s', from: '--timeout' },
+      offline: { value: true, from: '--offline' }
+    }
+  )
+  const { profile } = (await usedBy('profile show --profile default', {
+    HOLDFAST_PROFILE: 'other'
+  })) as typeof used
+  t.deepEqual(profile, { value: 'default', from: '--profile' })
+})
+
 test('every envelope names the network, and commands of the fake world are refused in a real profile', async t => {
   const home = homeFor(t)
   t.is((await run(home, 'profile list')).json.meta.network, 'fake')

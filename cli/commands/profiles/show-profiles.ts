@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JsonObject } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
+import type { GivenOption } from '../../grammar/options.ts'
 import { localTime } from '../../output/texts.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
 import { addedHosts } from '../../plugins/plugin-list.ts'
@@ -17,6 +18,7 @@ import {
   readProfile,
   settingsPath
 } from '../../profile/settings.ts'
+import { readCurrentAccount } from '../../profile/state-files.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 
@@ -75,10 +77,51 @@ export const existingProfile = (paths: ProfilePaths): RealProfile => {
   })
 }
 
-/** Shows the settings of a profile. */
+/** Shows the settings of a profile, and what commands like this one use besides. */
 export const profileShow: CommandRun = async (session, name = session.globals.profile) => {
   const paths = profilePaths(checkProfileName(name), session.terminal.environment)
-  return shownProfile(session, name, readProfile(paths))
+  const { data, view } = shownProfile(session, name, readProfile(paths))
+  const used = usedValues(session)
+  return {
+    data: {
+      ...data,
+      dataFolder: paths.data,
+      used: Object.fromEntries(used.map(([key, value, from]) => [key, { value, from }]))
+    },
+    view: {
+      kind: 'record',
+      fields: [
+        ...(view.kind === 'record' ? view.fields : []),
+        ['data in', paths.data],
+        ...used.map(([key, value, from]) => [`${key} in use`, `${value ?? 'none'} (${from})`] as const)
+      ]
+    }
+  }
+}
+
+/** The options of this command that flags and variables give, with where each comes from. */
+const usedValues = ({
+  globals,
+  paths
+}: Session): readonly (readonly [GivenOption, string | boolean | null, string])[] => {
+  const { givenBy, profile, usualProfile, device, timeoutMs, offline } = globals
+  const current = readCurrentAccount(paths.session)
+  const isLast = globals.account === undefined && current !== undefined
+  return [
+    [
+      'profile',
+      profile,
+      givenBy.profile ?? (usualProfile === 'default' ? 'usual' : 'holdfast profile default')
+    ],
+    ['device', device, givenBy.device ?? 'usual'],
+    [
+      'account',
+      globals.account ?? current?.username ?? current?.loginId ?? null,
+      givenBy.account ?? (isLast ? 'the last login' : 'not set')
+    ],
+    ['timeout', `${timeoutMs / 1000} s`, givenBy.timeout ?? 'usual'],
+    ['offline', offline, givenBy.offline ?? 'usual']
+  ]
 }
 
 /** The settings of a profile, each with where it comes from. */
