@@ -68,6 +68,8 @@ export interface MergedFaults {
   readonly levels?: number
   readonly root?: Buffer
   readonly isLazy?: boolean
+  /** The coinbase has the marker of witnesses, and its script stands in an output. */
+  readonly hasMarker?: boolean
 }
 
 const twice = (bytes: Uint8Array): Buffer => Buffer.from(sha256(sha256(bytes)))
@@ -82,6 +84,7 @@ export const mineMergedHeaders = (
     levels = 2,
     marks = 1,
     isLazy = false,
+    hasMarker = false,
     ...claimed
   }: MergedFaults = {}
 ): readonly MinedHeader[] => {
@@ -113,11 +116,17 @@ export const mineMergedHeaders = (
       Buffer.from(named, 'hex'),
       tail
     ])
-    const coinbase = Buffer.concat([
+    const inInput = [
       ...[Buffer.from([1, 0, 0, 0, 1]), Buffer.alloc(32), Buffer.from('ffffffff', 'hex')],
       ...[Buffer.from([script.length]), script, Buffer.from('ffffffff', 'hex'), Buffer.from([1])],
       ...[Buffer.alloc(8), Buffer.from([1, 0x6a]), Buffer.alloc(4)]
-    ])
+    ]
+    // It stands at the same place as in an input.
+    const inOutput = [
+      ...[Buffer.from([1, 0, 0, 0, 0, 1]), Buffer.alloc(8), Buffer.from([27 + script.length])],
+      ...[Buffer.alloc(26), Buffer.from([script.length]), script, Buffer.alloc(4)]
+    ]
+    const coinbase = Buffer.concat(hasMarker ? inOutput : inInput)
     const sibling = twice(Buffer.from([9, at]))
     const parent = Buffer.alloc(80)
     parent.writeUInt32LE((parentChainId << 16) >>> 0, 0)

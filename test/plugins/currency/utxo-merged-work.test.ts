@@ -97,6 +97,7 @@ test('a header whose block of another chain does not stand for it is refused', a
     ['another size of the tree', { size: 8 }],
     ['another block', { named: '00'.repeat(32) }],
     ['two marks', { marks: 2 }],
+    ['a coinbase with the marker of witnesses', { hasMarker: true }],
     ['too many chains', { levels: 31, chainIndex: 0 }],
     ['a coinbase of another block', { root: Buffer.alloc(32) }],
     ['no work', { isLazy: true }]

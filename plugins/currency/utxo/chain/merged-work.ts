@@ -8,6 +8,8 @@ export interface MergedWork {
   /** 80 bytes, whose hash is the work. */
   readonly parent: Uint8Array
   readonly coinbase: Uint8Array
+  /** Of the first input of the coinbase. */
+  readonly script: Uint8Array
   /** From the coinbase up to the Merkle root of the parent. */
   readonly branch: readonly Uint8Array[]
   readonly branchIndex: number
@@ -28,7 +30,10 @@ const MAX_BRANCH = 30
 /**
  * Reads the work behind a header of Dogecoin's kind; undefined if it has none but its own.
  *
- * @throws TypeError if it is cut off or too large
+ * The coinbase stands there without witnesses (`SERIALIZE_TRANSACTION_NO_WITNESS` of Dogecoin Core): one with the marker of
+ * witnesses, which is a list of no inputs, is refused.
+ *
+ * @throws TypeError if it is cut off, too large, or its coinbase has no input
  */
 export const readMergedWork = (bytes: Uint8Array): MergedWork | undefined => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -53,11 +58,14 @@ export const readMergedWork = (bytes: Uint8Array): MergedWork | undefined => {
   }
   const number = (): number => take(4).reduceRight((sum, byte) => sum * 256 + byte, 0)
   take(4)
+  let script: Uint8Array | undefined
   for (let left = count(); left > 0; left--) {
     take(36)
-    take(count())
+    const read = take(count())
+    script ??= read
     take(4)
   }
+  if (script === undefined) throw new TypeError('The work of a block header has a coinbase without inputs')
   for (let left = count(); left > 0; left--) {
     take(8)
     take(count())
@@ -71,7 +79,7 @@ export const readMergedWork = (bytes: Uint8Array): MergedWork | undefined => {
   const chainBranch = hashes()
   const chainIndex = number()
   const parent = take(PLAIN)
-  return { parent, coinbase, branch, branchIndex, chainBranch, chainIndex, length: at }
+  return { parent, coinbase, script, branch, branchIndex, chainBranch, chainIndex, length: at }
 }
 
 const CUT_OFF = 'The work of a block header is cut off'
@@ -84,7 +92,7 @@ const CUT_OFF = 'The work of a block header is cut off'
  * @throws TypeError
  */
 export const checkMergedWork = (header: Uint8Array, merged: MergedWork, chainId: number): void => {
-  const { parent, coinbase, branch, branchIndex, chainBranch, chainIndex } = merged
+  const { parent, coinbase, script, branch, branchIndex, chainBranch, chainIndex } = merged
   if (chainIdOf(header) !== chainId) throw refused('is of another chain')
   if (chainIdOf(parent) === chainId) throw refused('is of the same chain')
   if (branchIndex !== 0) throw refused('is in no coinbase')
@@ -92,10 +100,10 @@ export const checkMergedWork = (header: Uint8Array, merged: MergedWork, chainId:
   if (hexOfReversed(root) !== hexOfReversed(parent.subarray(36, 68)))
     throw refused('is not in the block that it names')
   const named = hexOfReversed(rootOf(sha256Twice(header.subarray(0, PLAIN)), chainBranch, chainIndex))
-  const script = hexOf(scriptOf(coinbase))
-  const place = placeOf(script, named)
+  const text = hexOf(script)
+  const place = placeOf(text, named)
   if (place === undefined) throw refused('does not name the block')
-  const rest = script.slice(place + named.length)
+  const rest = text.slice(place + named.length)
   if (rest.length < 16) throw refused('does not say where the block stands')
   if (numberOf(rest.slice(0, 8)) !== 2 ** chainBranch.length) throw refused('has another tree than it says')
   const nonce = numberOf(rest.slice(8, 16))
@@ -123,13 +131,6 @@ const placesOf = (script: string, part: string): readonly number[] => {
   for (let at = script.indexOf(part); at >= 0; at = script.indexOf(part, at + 1))
     if (at % 2 === 0) places.push(at)
   return places
-}
-
-/** The script of the only input of a coinbase. */
-const scriptOf = (coinbase: Uint8Array): Uint8Array => {
-  const at = 4 + 1 + 36
-  const length = coinbase[at] ?? 0
-  return length < 0xfd ? coinbase.subarray(at + 1, at + 1 + length) : coinbase.subarray(0, 0)
 }
 
 const rootOf = (leaf: Uint8Array, branch: readonly Uint8Array[], index: number): Uint8Array => {
