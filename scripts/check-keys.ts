@@ -80,7 +80,8 @@ const ASKERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['kernel/wallet/engine/supervisor.ts', ["use: 'sync'"]],
   ['kernel/wallet/wallet.ts', ["use: 'message'"]],
   ['kernel/wallet/spend/spender.ts', ["'spend'", "'broadcast'"]],
-  ['kernel/wallet/spend/draft.ts', ["'draft'", "'sweep'"]]
+  ['kernel/wallet/spend/draft.ts', ["'draft'"]],
+  ['kernel/wallet/spend/sweep.ts', ["'sweep'"]]
 ])
 
 const KERNEL = /^kernel\//

@@ -64,6 +64,7 @@ export const engineWithKernelSignatures = (
   const {
     signMessage: _message,
     sweepPrivateKeys: _sweep,
+    signSweep: _signSweep,
     ...rest
   } = engine as Partial<CurrencyEngine> & KeylessEngine
   return Object.freeze({

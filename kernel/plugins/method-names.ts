@@ -29,7 +29,7 @@ export const engineMethods: MethodNames<EngineMethods> = {
     getMaxSpendable: true,
     signMessage: true
   },
-  ...{ sweepPrivateKeys: true, changeUserSettings: true, changeCustomTokens: true },
+  ...{ sweepPrivateKeys: true, signSweep: true, changeUserSettings: true, changeCustomTokens: true },
   ...{ changeEnabledTokenIds: true, getStakingStatus: true, getActivationAssets: true },
   ...{ activateWallet: true, dumpData: true }
 }

@@ -433,8 +433,13 @@ export interface CurrencyEngine {
   getMaxSpendable?(spend: SpendInfo, keys: KeysArgument): Promise<string>
   /** Signs a message, which shows who holds the keys of the wallet. */
   signMessage?(message: string, privateKeys: WalletKeys, options: MessageOptions): Promise<string>
-  /** Makes a signed transaction that moves the funds of foreign keys to the targets. */
+  /**
+   * Makes a transaction that moves the funds of foreign keys to the targets: a draft if the engine has
+   * {@link CurrencyEngine.signSweep}, else a signed one, of which policies learn the amounts only then.
+   */
   sweepPrivateKeys?(spend: SpendInfo, foreignKeys: readonly string[]): Promise<EngineTransaction>
+  /** Signs a draft of {@link CurrencyEngine.sweepPrivateKeys} with its keys, once policies have agreed to all amounts. */
+  signSweep?(draft: EngineTransaction, foreignKeys: readonly string[]): Promise<EngineTransaction>
   changeUserSettings?(settings: JsonObject): Promise<void>
   changeCustomTokens?(tokens: TokenMap): Promise<void>
   changeEnabledTokenIds?(tokenIds: readonly TokenId[]): Promise<void>
@@ -478,7 +483,8 @@ export interface KernelSignature {
  * }
  * ```
  */
-export interface KeylessEngine extends Omit<CurrencyEngine, 'signMessage' | 'signTx' | 'sweepPrivateKeys'> {
+export interface KeylessEngine
+  extends Omit<CurrencyEngine, 'signMessage' | 'signSweep' | 'signTx' | 'sweepPrivateKeys'> {
   /** Returns what a draft has to be signed over, each in hex: hashes of 32 bytes for secp256k1, messages for ed25519. */
   getBytesToSign(transaction: EngineTransaction): Promise<readonly string[]>
   /** Returns the draft with `signedTx` and `txid`, made of one signature for each of those, in their order. */

@@ -1,8 +1,8 @@
-import { abs, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../../base/amount.ts'
+import { compare, type NativeAmount, nativeAmount, sum, ZERO } from '../../base/amount.ts'
 import { compact } from '../../base/compact.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
-import { type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
+import type { KeyRequest } from '../../keys/key-gate.ts'
 import type { CurrencyInfo, MemoOption } from '../../types/currency.ts'
 import type { PluginId } from '../../types/ids.ts'
 import { checkNetworkFee, isFeeOption, requireFeeLimit } from '../../types/network-fee.ts'
@@ -13,10 +13,9 @@ import type {
   SpendInfo,
   SpendTarget,
   SpentTarget,
-  SweepInfo,
   Transaction
 } from '../../types/transaction.ts'
-import { checkSignedTransaction, isBalance, readEngineTransaction } from '../engine/validate.ts'
+import { isBalance, readEngineTransaction } from '../engine/validate.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from '../history/metadata.ts'
 import { codeOf } from '../history/view.ts'
 import { reserveCoins } from './open-payments.ts'
@@ -65,7 +64,7 @@ const isSameCoins = (chosen: readonly string[], spent: readonly string[] = []): 
 }
 
 /** Describes a spend to policies before it is drafted; its fee is not known yet. */
-const spendQuestionOf = <U extends KeyUse>(
+export const spendQuestionOf = <U extends KeyUse>(
   use: U,
   { tokenId, spendTargets }: SpendInfo
 ): KeyRequest & { readonly use: U } => ({
@@ -79,7 +78,11 @@ const spendQuestionOf = <U extends KeyUse>(
 })
 
 /** Returns the draft of an engine with the details of the user's request. */
-const draftOf = (context: SpenderOptions, spend: SpendInfo, checked: EngineTransaction): Transaction => {
+export const draftOf = (
+  context: SpenderOptions,
+  spend: SpendInfo,
+  checked: EngineTransaction
+): Transaction => {
   const currencyCode = checked.currencyCode ?? codeOf(context.history.options, checked.tokenId)
   const { deviceDescription } = context.services.config
   return frozenTransaction({
@@ -137,7 +140,7 @@ const readMaximum = (pluginId: PluginId, value: unknown): NativeAmount => {
 const NO_ANSWER = ['ENGINE_FAILED', 'DEADLINE', 'LOGGED_OUT', 'NETWORK'] as const
 
 /** A spend as an engine may see it. @throws OPTION_INVALID, AMOUNT_INVALID, MEMO_INVALID, SPEND_WITH_KEYS */
-const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
+export const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
   if ('privateKeys' in request) throw new WalletError('SPEND_WITH_KEYS', {})
   const { networkFeeOption = 'standard' } = request
   if (!isFeeOption(networkFeeOption))
@@ -272,42 +275,4 @@ export const searchMaxSpendable = async (
     else high = middle
   }
   return nativeAmount(low.toString())
-}
-
-/**
- * Makes the transaction that moves what foreign keys hold; it is signed with them, and nothing is sent or kept yet.
- *
- * @throws NOT_SUPPORTED, BOGUS_TX, MAX_FEE, FEE_UNUSUAL, the spend errors, what a policy objects
- * @see specification §5
- */
-export const sweepPrivateKeys = async (
-  context: SpenderOptions,
-  { privateKeys, ...request }: SweepInfo
-): Promise<Transaction> => {
-  const spend = cleanSpend(request, context.info)
-  checkMetadata(spend.metadata ?? {})
-  requireFeeLimit(spend.maxNetworkFee)
-  const { services, walletId, engine, info } = context
-  const isAble = await engine.call('sweeping keys', async made => made.sweepPrivateKeys !== undefined)
-  if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })
-  const { pluginId, currencyCode } = info
-  await requestKeys(services, context.rules, {
-    ...{ walletId, pluginId, currencyCode },
-    ...spendQuestionOf('sweep', spend)
-  })
-  const signed = await engine.call('sweeping keys', async made => {
-    const answer: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys])
-    return checkSignedTransaction(pluginId, readEngineTransaction(pluginId, answer))
-  })
-  const drafted = draftOf(context, spend, signed)
-  const [publicAddress = ''] = signed.ourReceiveAddresses
-  const arriving = {
-    currencyCode: drafted.currencyCode,
-    nativeAmount: abs(drafted.nativeAmount),
-    publicAddress
-  }
-  const swept = { ...drafted, isSend: false, spendTargets: [arriving] }
-  // The engine signs at once; what is refused here is never sent.
-  checkNetworkFee(context.info, swept)
-  return frozenTransaction(swept)
 }

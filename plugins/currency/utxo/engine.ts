@@ -208,8 +208,14 @@ class UtxoEngine implements CurrencyEngine {
     const address = await this.#state.addressAt(this.#state.table.mainBranch(0), undefined)
     const source = { ...(await this.#spendSource()), pool: this.#pool, address }
     // Few wallets ever sweep.
-    const { sweepKeys } = await import('./spend/sweep.ts')
-    return this.#query(() => sweepKeys(source, spend, foreignKeys))
+    const { draftSweep } = await import('./spend/sweep.ts')
+    return this.#query(() => draftSweep(source, spend, foreignKeys))
+  }
+
+  async signSweep(draft: EngineTransaction, foreignKeys: readonly string[]): Promise<EngineTransaction> {
+    this.#checkAlive()
+    const { signSweep } = await import('./spend/sweep.ts')
+    return signSweep(this.#state.now(), draft, foreignKeys)
   }
 
   async checkSignedTx(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void> {
@@ -248,15 +254,7 @@ class UtxoEngine implements CurrencyEngine {
   }
 
   async dumpData(): Promise<Json> {
-    const { network } = this.#state
-    return {
-      network: network.name,
-      // Else only the server says that a block is one.
-      isWorkChecked: typeof network.work === 'object',
-      height: this.#height,
-      isOnline: this.#pool.isOpen,
-      ...this.#state.summary()
-    }
+    return { ...this.#state.summary(), height: this.#height, isOnline: this.#pool.isOpen }
   }
 
   /** Requests from the server what a draft needs; one that lies is given up. */

@@ -4,6 +4,7 @@ import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import {
   type Account,
   type CurrencyWallet,
+  type EngineTransaction,
   nativeAmount,
   type Plugin,
   type SpendInfo,
@@ -19,6 +20,8 @@ import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
 const TARGETS = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
 const PAY: SpendInfo = { tokenId: null, spendTargets: TARGETS }
 const FOREIGN = 'foreign key'
+/** The name of a currency whose engine signs sweeps at once. */
+const SIGNS_AT_ONCE = 'Toy that signs at once'
 const PASSWORD = 'Correct horse 1'
 
 interface Home {
@@ -36,6 +39,7 @@ const openHome = async (
   info: ToyOptions['info'] = {},
   others: readonly Plugin[] = []
 ): Promise<Home> => {
+  const isSigningAtOnce = info?.displayName === SIGNS_AT_ONCE
   const given: string[] = []
   const requested: SpendSnapshot[] = []
   const refused = new Set<string>()
@@ -73,10 +77,18 @@ const openHome = async (
         return 'signature'
       },
       async sweepPrivateKeys(spend, keys) {
-        note('sweepPrivateKeys', keys)
         const draft = await good.makeSpend(spend, {})
-        return { ...draft, nativeAmount: nativeAmount('5'), txid: 'swept', signedTx: 'swept' }
-      }
+        const swept = { ...draft, nativeAmount: nativeAmount('5'), ourReceiveAddresses: ['mine'] }
+        if (!isSigningAtOnce) return swept
+        note('sweepPrivateKeys', keys)
+        return { ...swept, txid: 'swept', signedTx: 'swept' }
+      },
+      ...(!isSigningAtOnce && {
+        async signSweep(draft: EngineTransaction, keys: readonly string[]) {
+          note('signSweep', keys)
+          return { ...draft, txid: 'swept', signedTx: 'swept' }
+        }
+      })
     })
   })
   const policy: Plugin = {
@@ -120,8 +132,12 @@ const USES: readonly {
   },
   {
     use: 'sweep',
-    call: 'sweepPrivateKeys',
-    facts: { nativeAmount: '5', targets: TARGETS },
+    call: 'signSweep',
+    facts: {
+      nativeAmount: '5',
+      networkFee: '1',
+      targets: [{ publicAddress: 'mine', nativeAmount: nativeAmount('5') }]
+    },
     runAction: ({ wallet }) => wallet.sweepPrivateKeys({ ...PAY, privateKeys: [FOREIGN] })
   },
   {
@@ -156,6 +172,24 @@ for (const { use, call, facts, runAction } of USES) {
     t.false(JSON.stringify(requested).includes(FOREIGN))
   })
 }
+
+test('an engine that signs a sweep at once gets the keys after a question without its fee, and policies are asked again with it', async t => {
+  const { wallet, given, requested, refused } = await openHome(t, { displayName: SIGNS_AT_ONCE })
+  const sweep = () => wallet.sweepPrivateKeys({ ...PAY, privateKeys: [FOREIGN] })
+  refused.add('sweep')
+  await t.throwsAsync(sweep(), { code: 'SIGN_REFUSED' })
+  t.deepEqual([requested.length, given.length], [1, 0])
+  refused.clear()
+  await sweep()
+  t.deepEqual(given, ['sweepPrivateKeys'])
+  t.deepEqual(
+    requested.slice(1).map(({ use, networkFee }) => [use, networkFee]),
+    [
+      ['sweep', '0'],
+      ['sweep', '1']
+    ]
+  )
+})
 
 test('a policy sees which program asks for a payment, and the payment keeps that name', async t => {
   const { account, wallet, requested, refused } = await openHome(t)

@@ -105,7 +105,7 @@ test('a key is swept by Esplora', async t => {
   world.chain.fund(PAYEE, '70000')
   world.chain.mine()
   world.chain.fund(PAYEE, '30000')
-  const swept = await alice.engine.sweepPrivateKeys?.({ tokenId: null, spendTargets: [] }, [key])
+  const swept = await alice.sweep({ tokenId: null, spendTargets: [] }, [key])
   t.is(Number(swept?.nativeAmount) + Number(swept?.networkFee), 70_000)
   t.is(swept?.otherParams?.notSwept, '30000')
   t.is(world.chain.broadcast(swept?.signedTx ?? ''), swept?.txid ?? '')

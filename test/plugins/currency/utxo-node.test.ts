@@ -198,7 +198,7 @@ test('a sweep, whose coins a node without an index cannot find, is refused in wo
   await until('it is seen', () => detailsOf(alice).incoming === '500000')
   // A compressed key of the test networks, of the number one.
   const key = 'cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA'
-  const swept = alice.engine.sweepPrivateKeys?.({ tokenId: null, spendTargets: [] }, [key])
+  const swept = alice.sweep({ tokenId: null, spendTargets: [] }, [key])
   const error = await t.throwsAsync(async () => swept)
   t.true(isWalletError(error, 'NOT_SUPPORTED'))
   t.regex(error?.message ?? '', /node of your own, which has no index/)

@@ -152,13 +152,12 @@ test('a sweep moves the coins of every script of a key into the wallet, in one t
     [wifOf(9, { isCompressed: false }), 60_000, 2]
   ] as const) {
     const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
-    const swept = await alice.engine.sweepPrivateKeys?.({ ...SPEND, ...RATE }, [text])
-    if (swept === undefined) throw new Error('nothing swept')
+    const swept = await alice.sweep({ ...SPEND, ...RATE }, [text])
     const { inputs, outputs, weight } = parseRawTx(Buffer.from(swept.signedTx, 'hex'))
     t.is(inputs.length, count)
     t.is(outputs.length, 1)
     t.is(Number(swept.nativeAmount), held - Number(swept.networkFee))
-    t.like(swept, { isSend: false, otherParams: undefined, ourReceiveAddresses: [publicAddress] })
+    t.like(swept, { isSend: false, otherParams: {}, ourReceiveAddresses: [publicAddress] })
     // A signature is at most one byte shorter than it is counted, and a count of inputs two.
     const short = Number(swept.networkFee) - Math.ceil(weight / 4) * 7
     t.true(short >= 0 && short <= 7 * (count + 4), `${short}`)
@@ -166,7 +165,7 @@ test('a sweep moves the coins of every script of a key into the wallet, in one t
     world.chain.mine()
     await until('it arrives', () => alice.reported.txs.get(swept.txid)?.blockHeight === world.chain.height)
     t.is(alice.reported.txs.get(swept.txid)?.nativeAmount, swept.nativeAmount)
-    await t.throwsAsync(async () => alice.engine.sweepPrivateKeys?.(SPEND, [text]), {
+    await t.throwsAsync(async () => alice.sweep(SPEND, [text]), {
       code: 'NOTHING_TO_SWEEP'
     })
   }
@@ -176,7 +175,7 @@ test('incoming coins, young rewards and those that cost more than they bring sta
   const { world, alice } = await opened(t)
   const { p2wpkh: segwit = new Uint8Array(), p2pkh: legacy = new Uint8Array() } = scriptsOf(11)
   const sweep = async (spend: Partial<SpendInfo> = {}) =>
-    alice.engine.sweepPrivateKeys?.({ ...SPEND, ...RATE, ...spend }, [wifOf(11)])
+    alice.sweep({ ...SPEND, ...RATE, ...spend }, [wifOf(11)])
   world.chain.fund(segwit, '40000')
   await t.throwsAsync(sweep(), { code: 'PENDING_FUNDS' })
   t.like(await sweep({ noUnconfirmed: false }), { spentCoins: { length: 1 } })
@@ -208,8 +207,8 @@ test('keys of the wallet itself, other payees and no keys at all are refused', a
     [SPEND, []],
     [SPEND, Array.from({ length: 101 }, () => wifOf(9))]
   ] as const)
-    await t.throwsAsync(async () => alice.engine.sweepPrivateKeys?.(spend, keys), { code: 'NOT_SUPPORTED' })
-  await t.throwsAsync(async () => alice.engine.sweepPrivateKeys?.(SPEND, ['nonsense']), {
+    await t.throwsAsync(async () => alice.sweep(spend, keys), { code: 'NOT_SUPPORTED' })
+  await t.throwsAsync(async () => alice.sweep(SPEND, ['nonsense']), {
     code: 'KEY_INTEGRITY'
   })
 })
@@ -239,7 +238,7 @@ test('a server that names coins of others, other bytes or nonsense is given up, 
     world.chain.fund(segwit, '40000')
     world.chain.mine()
     const alice = await world.openWallet()
-    await t.throwsAsync(async () => alice.engine.sweepPrivateKeys?.(SPEND, [wifOf(13)]), {
+    await t.throwsAsync(async () => alice.sweep(SPEND, [wifOf(13)]), {
       code: 'NETWORK'
     })
   }
@@ -257,7 +256,7 @@ test('a block that a server makes up for a coin is no confirmation: nothing is s
   world.chain.mine(3)
   world.chain.fund(segwit, '40000')
   const alice = await world.openWallet()
-  await t.throwsAsync(async () => alice.engine.sweepPrivateKeys?.(SPEND, [wifOf(17)]), { code: 'NETWORK' })
+  await t.throwsAsync(async () => alice.sweep(SPEND, [wifOf(17)]), { code: 'NETWORK' })
 })
 
 test('a sweep whose fee is more than half of what it moves needs a limit that allows it', async t => {
@@ -265,8 +264,7 @@ test('a sweep whose fee is more than half of what it moves needs a limit that al
   const { p2wpkh: segwit = new Uint8Array() } = scriptsOf(19)
   world.chain.fund(segwit, '1300')
   world.chain.mine()
-  const sweep = (spend: Partial<SpendInfo> = {}) =>
-    alice.engine.sweepPrivateKeys?.({ ...SPEND, ...RATE, ...spend }, [wifOf(19)])
+  const sweep = (spend: Partial<SpendInfo> = {}) => alice.sweep({ ...SPEND, ...RATE, ...spend }, [wifOf(19)])
   const error = await t.throwsAsync(async () => sweep())
   t.true(isWalletError(error, 'FEE_UNUSUAL'))
   const swept = await sweep({ maxNetworkFee: nativeAmount('1000') })

@@ -78,6 +78,8 @@ export interface TestWallet {
   balance(): string | undefined
   /** The whole way of a spend: make, sign, broadcast, save. */
   send(spend: Partial<SpendInfo> & Pick<SpendInfo, 'spendTargets'>): Promise<EngineTransaction>
+  /** A signed sweep that is not sent. */
+  sweep(spend: SpendInfo, keys: readonly string[]): Promise<EngineTransaction>
 }
 
 /** How a wallet under test is opened. */
@@ -290,6 +292,12 @@ export const makeTestWorld = (
           const sentTx = await engine.broadcastTx(signed, {})
           await engine.saveTx(sentTx)
           return sentTx
+        },
+        async sweep(spend, keys) {
+          const draft = await engine.sweepPrivateKeys?.(spend, keys)
+          const signed = draft && (await engine.signSweep?.(draft, keys))
+          if (signed === undefined) throw new Error('The engine sweeps no keys')
+          return signed
         }
       }
     },

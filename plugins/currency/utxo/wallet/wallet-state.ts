@@ -201,6 +201,9 @@ export class WalletState implements WalletContext {
   /** Figures for support; no addresses, no keys. */
   summary(): JsonObject {
     return {
+      network: this.network.name,
+      // Else only the server says that a block is one.
+      isWorkChecked: typeof this.network.work === 'object',
       format: this.#keys.format,
       transactions: this.#ledger.size,
       branches: this.#table.branches.map(({ branch, records }) => ({

@@ -140,6 +140,28 @@ test('the fee of a sweep is measured against what the keys hold, and against the
   await t.throwsAsync(sweep(), { code: 'FEE_UNUSUAL' })
 })
 
+test('a sweep that is signed otherwise than policies were asked is refused', async t => {
+  const wallet = await openToy(t, {
+    engine: () => ({
+      sweepPrivateKeys: async () => toyTransaction(''),
+      signSweep: async draft => ({
+        ...draft,
+        ...{ txid: 'swept', signedTx: 'bytes', nativeAmount: nativeAmount('4') }
+      })
+    })
+  })
+  await t.throwsAsync(wallet.sweepPrivateKeys({ ...pay(), privateKeys: ['k'] }), {
+    code: 'SIGNED_OTHERWISE'
+  })
+  const early = await openToy(t, {
+    engine: () => ({
+      sweepPrivateKeys: async () => toyTransaction('swept', { signedTx: 'bytes' }),
+      signSweep: async draft => draft
+    })
+  })
+  await t.throwsAsync(early.sweepPrivateKeys({ ...pay(), privateKeys: ['k'] }), { code: 'BOGUS_TX' })
+})
+
 test('verifying a message needs no account, and what the currency says is checked', async t => {
   let verdict: unknown = 'valid'
   const seen: unknown[] = []
