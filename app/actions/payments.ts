@@ -38,6 +38,7 @@ import {
   draftedPayment,
   draftRef,
   draftRequest,
+  LEFT_REASONS,
   paymentTxid,
   type ReplaceRequest,
   type RuleRefusal,
@@ -387,6 +388,12 @@ export const reviewSpend = (wallet: CurrencyWallet, draft: Transaction): SpendRe
 
 const sweepOf = ({ isSend, spentCoins = [], otherParams }: Transaction): SpendReview['sweep'] => {
   if (isSend) return undefined
-  const notSwept = otherParams?.notSwept
-  return { coinCount: spentCoins.length, notSwept: typeof notSwept === 'string' ? notSwept : '0' }
+  const { leftOut } = otherParams ?? {}
+  // Made by the plugin.
+  const said = new Map(typeof leftOut === 'object' && leftOut !== null ? Object.entries(leftOut) : [])
+  const left = LEFT_REASONS.flatMap(reason => {
+    const worth = said.get(reason)
+    return typeof worth === 'string' && /^\d{1,100}$/.test(worth) ? [{ reason, nativeAmount: worth }] : []
+  })
+  return { coinCount: spentCoins.length, left }
 }

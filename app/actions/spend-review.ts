@@ -187,6 +187,21 @@ export interface ReviewedProposal {
   readonly untrusted: { readonly client: string; readonly note?: string }
 }
 
+/** Why the keys of a sweep keep coins. */
+export const LEFT_REASONS = ['incoming', 'immature', 'frozen', 'reserved', 'costly', 'doesNotFit'] as const
+
+/** What the keys of a sweep keep for one reason, in native units. */
+interface LeftCoins {
+  readonly reason: (typeof LEFT_REASONS)[number]
+  readonly nativeAmount: string
+}
+
+/** What a person should know of a sweep. */
+export interface SweepReview {
+  readonly coinCount: number
+  readonly left: readonly LeftCoins[]
+}
+
 /** The terms of a payment or a swap, for a person to read before signing. */
 export interface SpendReview {
   /** The program that proposes it. */
@@ -211,7 +226,7 @@ export interface SpendReview {
   /** The txid of the payment that this hastens, and pays for. */
   readonly bumps?: string
   /** Of a sweep, which is signed already: the number of coins, and what of the keys it leaves where it is. */
-  readonly sweep?: { readonly coinCount: number; readonly notSwept: string }
+  readonly sweep?: SweepReview
   /** What leaves the wallet of the asset that is paid, and what is left of it. */
   readonly total: string
   readonly remaining: string
@@ -470,7 +485,13 @@ const review: Field<SpendReview> = object<SpendReview>({
   sweep: optional(
     object<Required<SpendReview>['sweep']>({
       coinCount: count(1, 100_000),
-      notSwept: about(amount, 'Incoming coins, immature ones, and those that cost more than they bring')
+      left: about(
+        list(
+          object<LeftCoins>({ reason: oneOf(...LEFT_REASONS), nativeAmount: amount }),
+          LEFT_REASONS.length
+        ),
+        'What the keys keep, and why'
+      )
     })
   ),
   allowances: optional(list(object<Allowance>({ spender: shownAddress, nativeAmount: signedAmount }), 20)),

@@ -1,5 +1,5 @@
 import { reviewSpend } from '../../app/actions/payments.ts'
-import type { SpendReview, TokenFee } from '../../app/actions/spend-review.ts'
+import type { SpendReview, SweepReview, TokenFee } from '../../app/actions/spend-review.ts'
 import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
 import { tokenFeeText } from '../../app/format/payment-texts.ts'
 import {
@@ -82,20 +82,37 @@ export const summaryOf = (
       memos: draft.memos.map(memo => ({ ...memo })),
       replaces: draft.replaces ?? null,
       bumps: bumps ?? null,
-      sweep: sweep === undefined ? null : { coinCount: sweep.coinCount, notSwept: jsonOf(sweep.notSwept) },
+      sweep:
+        sweep === undefined
+          ? null
+          : {
+              coinCount: sweep.coinCount,
+              left: sweep.left.map(({ reason, nativeAmount: worth }) => ({ reason, amount: jsonOf(worth) }))
+            },
       openPayments: open.map(payment => openPaymentJson(wallet, payment)),
       similarPayments: [...similar]
     }
   }
 }
 
+const leftText: Readonly<Record<SweepReview['left'][number]['reason'], string>> = {
+  incoming: 'that is incoming: with --unconfirmed it comes, too',
+  immature: 'of new blocks, which must mature first',
+  frozen: 'that is frozen in a wallet of the account',
+  reserved: 'that an open payment of a wallet of the account spends',
+  costly: 'in coins that cost more than they bring',
+  doesNotFit: 'that does not fit into one transaction: sweep again'
+}
+
 /** Lines of the review of a sweep: the key keeps what is not swept. */
 const sweepLines = (
-  { coinCount, notSwept }: Required<SpendReview>['sweep'],
+  { coinCount, left }: SweepReview,
   asset: Asset
 ): readonly (readonly [string, string])[] => [
   ['coins', String(coinCount)],
-  ...(notSwept === '0' ? [] : [['stays', `${amountIn(notSwept, asset)} on the keys`] as const]),
+  ...left.map(
+    ({ reason, nativeAmount: worth }) => ['stays', `${amountIn(worth, asset)} ${leftText[reason]}`] as const
+  ),
   ['keep the keys', 'until it is confirmed: one server alone was asked which coins they hold']
 ]
 

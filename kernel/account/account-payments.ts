@@ -1,9 +1,10 @@
 import { compact } from '../base/compact.ts'
 import { isWalletError } from '../base/errors.ts'
-import type { PaymentReservation } from '../keys/key-gate.ts'
+import type { AccountRules, PaymentReservation } from '../keys/key-gate.ts'
 import type { BulkStore } from '../repo/store/bulk.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { WalletId } from '../types/ids.ts'
+import type { KeptCoins } from '../types/engine.ts'
+import type { PluginId, WalletId } from '../types/ids.ts'
 import type { CountedPayment, DamagedEntry, LostPayment } from '../types/policy.ts'
 import { countPayments } from '../wallet/spend/counted-payments.ts'
 import type { SpendIntent } from '../wallet/spend/journal.ts'
@@ -72,6 +73,22 @@ export class AccountPayments {
     }
     await quiet.mark(empty)
     return counted
+  }
+
+  /** As {@link AccountRules.keptCoins}: of every wallet, deleted ones and those that only watch included. */
+  async keptCoins(pluginId: PluginId, outpoints: readonly string[]): Promise<KeptCoins> {
+    const { book, quiet } = this.#options
+    const frozen = new Set<string>()
+    const reserved = new Set<string>()
+    for (const { walletId, isWallet, currencyInfo } of outpoints.length === 0 ? [] : book.list()) {
+      if (!isWallet || currencyInfo?.pluginId !== pluginId) continue
+      // What it finds in its repo from now on counts.
+      await quiet.wake(walletId)
+      const kept = await (await this.#opened(walletId)).runtime.keptCoins(outpoints)
+      for (const coin of kept.frozen) frozen.add(coin)
+      for (const coin of kept.reserved) reserved.add(coin)
+    }
+    return { frozen: [...frozen], reserved: [...reserved] }
   }
 
   /** Lists the entries of journals that cannot be read. @throws STORAGE_FULL, STORAGE_FAILED */

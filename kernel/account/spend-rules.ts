@@ -9,6 +9,7 @@ import type { Services } from '../plugins/services.ts'
 import type { RateService } from '../rates/service.ts'
 import { type BulkStore, storeBelow } from '../repo/store/bulk.ts'
 import type { Repo } from '../sync/repo.ts'
+import type { KeptCoins } from '../types/engine.ts'
 import type { PluginId, WalletId } from '../types/ids.ts'
 import type {
   CountedPayment,
@@ -176,6 +177,10 @@ export class SpendRules implements AccountRules {
       if (payment.approval !== undefined) await (await this.secondDevice()).spend(payment)
       this.#allowed.add(payment.correlationId)
     })
+  }
+
+  keptCoins(pluginId: PluginId, outpoints: readonly string[]): Promise<KeptCoins> {
+    return this.payments.keptCoins(pluginId, outpoints)
   }
 
   async check({ use, correlationId = '' }: KeyRequest): Promise<void> {

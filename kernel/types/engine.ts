@@ -435,9 +435,14 @@ export interface CurrencyEngine {
   signMessage?(message: string, privateKeys: WalletKeys, options: MessageOptions): Promise<string>
   /**
    * Makes a transaction that moves the funds of foreign keys to the targets: a draft if the engine has
-   * {@link CurrencyEngine.signSweep}, else a signed one, of which policies learn the amounts only then.
+   * {@link CurrencyEngine.signSweep}, else a signed one, whose amounts no policy learns. Of an engine that names what it
+   * spends, a transaction with a coin that a wallet of the account keeps back is dropped, and the engine called again with that coin in `kept`.
    */
-  sweepPrivateKeys?(spend: SpendInfo, foreignKeys: readonly string[]): Promise<EngineTransaction>
+  sweepPrivateKeys?(
+    spend: SpendInfo,
+    foreignKeys: readonly string[],
+    kept: KeptCoins
+  ): Promise<EngineTransaction>
   /** Signs a draft of {@link CurrencyEngine.sweepPrivateKeys} with its keys, once policies have agreed to all amounts. */
   signSweep?(draft: EngineTransaction, foreignKeys: readonly string[]): Promise<EngineTransaction>
   changeUserSettings?(settings: JsonObject): Promise<void>
@@ -492,6 +497,12 @@ export interface KeylessEngine
     transaction: EngineTransaction,
     signatures: readonly KernelSignature[]
   ): Promise<EngineTransaction>
+}
+
+/** Coins that wallets of an account keep back, `txid:vout` each: frozen by a person, or reserved for an open payment. */
+export interface KeptCoins {
+  readonly frozen: readonly string[]
+  readonly reserved: readonly string[]
 }
 
 /** The state of a sent payment, as far as an engine knows. */

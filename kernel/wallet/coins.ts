@@ -184,3 +184,13 @@ export const frozenCoinsOf = async (
   const outpoints = coins.map(({ txid, vout }) => `${txid}:${vout}`)
   return [...frozen, ...outpoints.filter(outpoint => unread.has(pathOf(context, outpoint)))]
 }
+
+/** Those of some coins that a note freezes, or whose note cannot be read now. @throws STORAGE_FAILED */
+export const frozenAmong = async (
+  context: NoteContext,
+  outpoints: readonly string[]
+): Promise<readonly string[]> => {
+  const { notes, unread } = await readNotes(context)
+  const frozen = new Set(notes.flatMap(({ outpoint, isFrozen }) => (isFrozen ? [outpoint] : [])))
+  return outpoints.filter(outpoint => frozen.has(outpoint) || unread.has(pathOf(context, outpoint)))
+}

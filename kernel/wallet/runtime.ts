@@ -3,12 +3,18 @@ import { compact } from '../base/compact.ts'
 import { withDeadline } from '../base/deadline.ts'
 import { errorOf, isWalletError } from '../base/errors.ts'
 import { type PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
-import type { BalanceDetails, ConnectionLoss, CurrencyEngine, StakingStatus } from '../types/engine.ts'
+import type {
+  BalanceDetails,
+  ConnectionLoss,
+  CurrencyEngine,
+  KeptCoins,
+  StakingStatus
+} from '../types/engine.ts'
 import type { TokenId, Txid } from '../types/ids.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
 import { readAddresses, SavedAddresses } from './addresses.ts'
-import { frozenCoinsOf, isCoinPath } from './coins.ts'
+import { frozenAmong, frozenCoinsOf, isCoinPath } from './coins.ts'
 import type { EngineConfig } from './engine/config.ts'
 import { ENGINE_FOLDER } from './engine/engine-files.ts'
 import { type EngineHost, EngineSupervisor } from './engine/supervisor.ts'
@@ -18,7 +24,7 @@ import { History } from './history/history.ts'
 import type { WalletContext } from './options.ts'
 import { readWalletSettings, WALLET_SETTINGS_PATHS } from './settings.ts'
 import { SpendJournal } from './spend/journal.ts'
-import { openPaymentsOf, reservedPaymentsOf } from './spend/open-payments.ts'
+import { isPaymentOpen, openPaymentsOf, reservedPaymentsOf } from './spend/open-payments.ts'
 import { Spender } from './spend/spender.ts'
 import { keepSentRows, watchPayments } from './spend/watch-payments.ts'
 import type { WalletState } from './state.ts'
@@ -195,6 +201,16 @@ export class WalletRuntime implements EngineHost {
 
   frozenCoins(engine: CurrencyEngine): Promise<readonly string[]> {
     return frozenCoinsOf(this.#context, engine)
+  }
+
+  /** Finds which of some coins this wallet keeps back. @throws STORAGE_FAILED */
+  async keptCoins(outpoints: readonly string[]): Promise<KeptCoins> {
+    const open = this.journal.signed().filter(isPaymentOpen)
+    const spent = new Set(open.flatMap(({ tx }) => tx.spentCoins ?? []))
+    return {
+      frozen: await frozenAmong(this.#context, outpoints),
+      reserved: outpoints.filter(outpoint => spent.has(outpoint))
+    }
   }
 
   synced(): void {

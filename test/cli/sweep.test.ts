@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { createBase58check } from '@scure/base'
+import { HDKey } from '@scure/bip32'
+import { mnemonicToSeedSync } from '@scure/bip39'
 import test from 'ava'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
 import { failed } from '../helpers/envelopes.ts'
@@ -23,6 +25,12 @@ const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> => 
   return ran.json.data
 }
 
+/** The key of the first address of words, in wallet import format. */
+const firstKeyOf = (words: string): string => {
+  const { privateKey } = HDKey.fromMasterSeed(mnemonicToSeedSync(words)).derive("m/84'/1'/0'/0/0")
+  return createBase58check(sha256).encode(Uint8Array.of(239, ...(privateKey ?? []), 1))
+}
+
 const mine = (): Promise<Ran> => runInProcess(['fake', 'chain', 'mine'], { home })
 
 test.serial('a key from a file is swept into a wallet after a review, and never shown', async t => {
@@ -37,7 +45,7 @@ test.serial('a key from a file is swept into a wallet after a review, and never 
   t.is((await mine()).code, 0)
   failed(t, await run(...sweep), 'CONFIRMATION_REQUIRED', 5)
   const dry = await dataOf(...sweep, '--dry-run')
-  t.like(dry.summary, { sweep: { coinCount: 1, notSwept: { native: '0' } } })
+  t.like(dry.summary, { sweep: { coinCount: 1, left: [] } })
   const ran = await run(...sweep, '--yes')
   t.is(ran.code, 0, ran.stderr)
   t.false(`${ran.stdout}${ran.stderr}`.includes(KEY))
@@ -49,6 +57,47 @@ test.serial('a key from a file is swept into a wallet after a review, and never 
   t.is((await dataOf('balance', 'Savings')).balances[0].native, native)
   failed(t, await run(...sweep, '--yes'), 'NOTHING_TO_SWEEP', 31)
 })
+
+test.serial(
+  'a sweep leaves what another wallet of the account has frozen or reserved, and says why',
+  async t => {
+    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+    await runInProcess(['wallets', 'import', 'bitcoin', '--name', 'Other', '--secrets-stdin', '--json'], {
+      home,
+      input: JSON.stringify({ password: 'correct horse battery', pin: '2468', 'private-key': words })
+    })
+    const address = (await dataOf('address', 'Other')).address
+    const path = join(home, 'own.txt')
+    await writeFile(path, firstKeyOf(words), { mode: 0o600 })
+    for (const amount of ['0.01 BTC', '0.02 BTC', '0.04 BTC'])
+      await dataOf('fake', 'chain', 'fund', address, amount)
+    t.is((await mine()).code, 0)
+    const coinOf = async (native: string): Promise<string> =>
+      (await dataOf('coins', 'list', 'Other')).coins.find(
+        ({ amount }: { amount: { native: string } }) => amount.native === native
+      ).coin
+    const [frozen, reserved] = [await coinOf('1000000'), await coinOf('2000000')]
+    await dataOf('coins', 'freeze', 'Other', frozen)
+    const send = ['send', 'Other', '--to', ADDRESS, '--amount', '0.01 BTC', '--coin', reserved]
+    await dataOf(...send, '--sign-only', '--output', join(home, 'signed.json'), '--yes')
+    const sweep = ['sweep', 'Savings', '--private-key-file', path]
+    const { summary } = await dataOf(...sweep, '--dry-run')
+    t.like(summary.sweep, {
+      coinCount: 1,
+      left: [
+        { reason: 'frozen', amount: { native: '1000000' } },
+        { reason: 'reserved', amount: { native: '2000000' } }
+      ]
+    })
+    const shown = await runInProcess([...sweep, '--dry-run', '--secrets-stdin'], { home, input })
+    t.regex(shown.stdout, /0\.01 BTC that is frozen in a wallet of the account/)
+    await dataOf(...sweep, '--yes')
+    t.is((await mine()).code, 0)
+    const refused = await run(...sweep, '--yes')
+    failed(t, refused, 'PENDING_FUNDS', 32)
+    t.like(refused.json.error?.details, { frozen: '1000000', reserved: '2000000' })
+  }
+)
 
 test.serial('what is no key of the network is refused by name', async t => {
   for (const [text, rule] of [

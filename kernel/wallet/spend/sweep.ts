@@ -2,8 +2,9 @@ import { abs } from '../../base/amount.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
 import { requestKeys } from '../../keys/key-gate.ts'
+import type { KeptCoins } from '../../types/engine.ts'
 import { checkNetworkFee, requireFeeLimit } from '../../types/network-fee.ts'
-import type { SpendInfo, SweepInfo, Transaction } from '../../types/transaction.ts'
+import type { EngineTransaction, SweepInfo, Transaction } from '../../types/transaction.ts'
 import { checkSignedTransaction, readEngineTransaction } from '../engine/validate.ts'
 import { checkMetadata } from '../history/metadata.ts'
 import { cleanSpend, draftOf, spendQuestionOf } from './draft.ts'
@@ -14,8 +15,7 @@ import type { SpenderOptions } from './spender.ts'
 /**
  * Makes the transaction that moves what foreign keys hold; it is signed with them, and nothing is sent or kept yet.
  *
- * Policies are asked with all amounts before a key signs. An engine that signs at once gets the keys only after a question without
- * amounts, and the policies are asked again with them.
+ * Policies are asked with all amounts before a key signs; of an engine that signs at once, before it gets the keys, without them.
  *
  * @throws NOT_SUPPORTED, BOGUS_TX, SIGNED_OTHERWISE, MAX_FEE, FEE_UNUSUAL, the spend errors, what a policy objects
  * @see specification §5
@@ -37,21 +37,49 @@ export const sweepPrivateKeys = async (
     return made.signSweep === undefined
   })
   if (isSignedAtOnce) await ask(spendQuestionOf('sweep', spend))
-  const answer = await engine.call('sweeping keys', async made => {
-    const drafted: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys])
-    const tx = readEngineTransaction(pluginId, drafted)
-    if (isSignedAtOnce) return checkSignedTransaction(pluginId, tx)
-    // Policies have not been asked yet.
-    if (tx.signedTx !== '') throw new WalletError('BOGUS_TX', { pluginId, path: 'signedTx' })
-    return tx
-  })
+  const answer = await leavingKept(context, kept =>
+    engine.call('sweeping keys', async made => {
+      const drafted: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys], kept)
+      const tx = readEngineTransaction(pluginId, drafted)
+      if (isSignedAtOnce) return checkSignedTransaction(pluginId, tx)
+      // Policies have not been asked yet.
+      if (tx.signedTx !== '') throw new WalletError('BOGUS_TX', { pluginId, path: 'signedTx' })
+      return tx
+    })
+  )
   const swept = frozenTransaction(arrivingOf(draftOf(context, spend, answer)))
   checkNetworkFee(info, swept)
-  await ask(questionOf('sweep', { tx: swept }))
   if (isSignedAtOnce) return swept
+  await ask(questionOf('sweep', { tx: swept }))
   return engine.call('sweeping keys', async made =>
     signedDraftOf(pluginId, swept, await made.signSweep?.(engineCopyOf(swept), [...privateKeys]))
   )
+}
+
+/**
+ * Drafts until nothing is taken that a wallet of the account keeps back: a key may be that of an address of the account itself. Most
+ * keys are not, so that an engine learns of no coin before it has taken it.
+ *
+ * @throws SIGN_REFUSED for an engine that takes a coin all the same
+ */
+const leavingKept = async (
+  { info: { pluginId }, rules }: SpenderOptions,
+  draft: (kept: KeptCoins) => Promise<EngineTransaction>
+): Promise<EngineTransaction> => {
+  const [frozen, reserved] = [new Set<string>(), new Set<string>()]
+  for (;;) {
+    const drafted = await draft({ frozen: [...frozen], reserved: [...reserved] })
+    const { spentCoins = [] } = drafted
+    const kept = await rules.keptCoins(pluginId, spentCoins)
+    if (kept.frozen.length + kept.reserved.length === 0) return drafted
+    if (spentCoins.some(coin => frozen.has(coin) || reserved.has(coin)))
+      throw new WalletError('SIGN_REFUSED', {
+        ...{ pluginId, refusedBy: 'wallet' },
+        reason: 'the sweep takes a coin that a wallet of the account keeps back'
+      })
+    for (const coin of kept.frozen) frozen.add(coin)
+    for (const coin of kept.reserved) reserved.add(coin)
+  }
 }
 
 /** What arrives in the wallet stands for the payee. */

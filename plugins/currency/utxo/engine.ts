@@ -8,6 +8,7 @@ import {
   type FreshAddress,
   isWalletError,
   type Json,
+  type KeptCoins,
   type MessageOptions,
   type PaymentSight,
   type SigningOptions,
@@ -201,12 +202,16 @@ class UtxoEngine implements CurrencyEngine {
     return signUtxoMessage(this.#state, message, { privateKeys, ...options })
   }
 
-  async sweepPrivateKeys(spend: SpendInfo, foreignKeys: readonly string[]): Promise<EngineTransaction> {
+  async sweepPrivateKeys(
+    spend: SpendInfo,
+    foreignKeys: readonly string[],
+    kept: KeptCoins
+  ): Promise<EngineTransaction> {
     this.#checkAlive()
     this.#attach()
     await this.#pool.whenReady(READY_MS)
     const address = await this.#state.addressAt(this.#state.table.mainBranch(0), undefined)
-    const source = { ...(await this.#spendSource()), pool: this.#pool, address }
+    const source = { ...(await this.#spendSource()), pool: this.#pool, address, kept }
     // Few wallets ever sweep.
     const { draftSweep } = await import('./spend/sweep.ts')
     return this.#query(() => draftSweep(source, spend, foreignKeys))

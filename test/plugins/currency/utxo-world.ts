@@ -13,6 +13,7 @@ import type {
   EngineTransaction,
   Io,
   JsonObject,
+  KeptCoins,
   SpendInfo,
   WalletInfo,
   WalletKeys
@@ -79,7 +80,7 @@ export interface TestWallet {
   /** The whole way of a spend: make, sign, broadcast, save. */
   send(spend: Partial<SpendInfo> & Pick<SpendInfo, 'spendTargets'>): Promise<EngineTransaction>
   /** A signed sweep that is not sent. */
-  sweep(spend: SpendInfo, keys: readonly string[]): Promise<EngineTransaction>
+  sweep(spend: SpendInfo, keys: readonly string[], kept?: KeptCoins): Promise<EngineTransaction>
 }
 
 /** How a wallet under test is opened. */
@@ -293,8 +294,8 @@ export const makeTestWorld = (
           await engine.saveTx(sentTx)
           return sentTx
         },
-        async sweep(spend, keys) {
-          const draft = await engine.sweepPrivateKeys?.(spend, keys)
+        async sweep(spend, keys, kept = { frozen: [], reserved: [] }) {
+          const draft = await engine.sweepPrivateKeys?.(spend, keys, kept)
           const signed = draft && (await engine.signSweep?.(draft, keys))
           if (signed === undefined) throw new Error('The engine sweeps no keys')
           return signed

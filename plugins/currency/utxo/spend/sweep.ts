@@ -3,6 +3,7 @@ import {
   compact,
   type EngineTransaction,
   type Json,
+  type KeptCoins,
   type NativeAmount,
   type SpendInfo,
   WalletError
@@ -30,14 +31,16 @@ type SweepContext = Pick<SpendSource, 'coin' | 'io' | 'network' | 'table'>
 export interface SweepSource extends SpendSource, ForeignCoinSource {
   /** An address of the wallet, which gets everything. */
   readonly address: string
+  /** Coins that other wallets of the account keep back. */
+  readonly kept: KeptCoins
 }
 
 /**
  * Drafts one transaction that moves what foreign keys hold to an address of the wallet; no key signs yet. The server is asked for the coins
  * of every script that a key can own; what each is worth is read from the bytes of the transaction that made it.
  *
- * Incoming coins are left unless the spend says otherwise, and so are those that cost more than they bring, and of very many the
- * smallest; `otherParams.notSwept` is what is left.
+ * What another wallet of the account keeps back is left, and so are incoming coins unless the spend says otherwise, those that cost more
+ * than they bring, and of very many the smallest; `otherParams.leftOut` says by {@link LeftReason} what they are worth.
  *
  * @throws KEY_INTEGRITY for what is no such key; NOTHING_TO_SWEEP, PENDING_FUNDS, FEE_INVALID; NOT_SUPPORTED for a key of the wallet
  * itself, whose coins can be frozen, or another payee than the wallet; NETWORK
@@ -100,12 +103,15 @@ const withKeys = async <T>(
 
 const MAX_KEYS = 100
 
-/** The coins that are swept, what arrives of them, and what is left. */
+/** Why a coin is left: `costly` ones bring less than they cost, and of very many the smallest do not fit. */
+type LeftReason = 'costly' | 'doesNotFit' | 'frozen' | 'immature' | 'incoming' | 'reserved'
+
+/** The coins that are swept, what arrives of them, and those that are left. */
 interface SweepPlan {
   readonly coins: readonly ForeignCoin[]
   readonly amount: bigint
   readonly fee: bigint
-  readonly left: bigint
+  readonly left: ReadonlyMap<LeftReason, bigint>
 }
 
 const planSweep = (
@@ -113,42 +119,55 @@ const planSweep = (
   spend: SpendInfo,
   { found, rate }: { readonly found: readonly ForeignCoin[]; readonly rate: bigint }
 ): SweepPlan => {
-  const { coin, height: tip, network, address } = source
-  const { noUnconfirmed, maxNetworkFee } = spend
-  const immature = found.filter(each => isImmature(coin, each, tip))
-  const incoming = found.filter(
-    each => each.height === 0 && noUnconfirmed !== false && !immature.includes(each)
-  )
+  const { coin, network, address } = source
   const { program, script } = parseAddress(coin, network, address)
-  const useful = found
-    .filter(each => !immature.includes(each) && !incoming.includes(each))
-    .filter(each => each.value > feeOf(weightOfInput(each) + 1, rate))
-    .sort((a, b) => (a.value < b.value ? 1 : a.value > b.value ? -1 : 0))
+  const left = new Map<LeftReason, bigint>()
   let weight = FRAME_WEIGHT + outputWeightOf(script.length)
   const coins: ForeignCoin[] = []
-  for (const each of useful) {
+  const reasonOf = leftReasonOf(source, spend, rate)
+  for (const each of found.toSorted((a, b) => (a.value < b.value ? 1 : a.value > b.value ? -1 : 0))) {
     const added = weightOfInput(each) + 1
-    if (weight + added > MAX_WEIGHT) break
+    const reason = reasonOf(each) ?? (weight + added > MAX_WEIGHT ? 'doesNotFit' : undefined)
+    if (reason !== undefined) {
+      left.set(reason, (left.get(reason) ?? 0n) + each.value)
+      continue
+    }
     coins.push(each)
     weight += added
   }
   const fee = feeOf(weight, rate)
   // A fee just below ten times the usual one passes as usual, and of small coins little would arrive.
-  if (maxNetworkFee === undefined && coins.length > 0 && fee > sumOf(coins) / 2n)
+  if (spend.maxNetworkFee === undefined && coins.length > 0 && fee > sumOf(coins) / 2n)
     throw new WalletError('FEE_UNUSUAL', {
       ...{ networkFee: String(fee), currencyCode: coin.code },
       usualNetworkFee: String(usualFeeOf(source, spend, { fee, rate }))
     })
   const amount = sumOf(coins) - fee
-  if (amount >= dustOf(coin, program.type)) return { coins, amount, fee, left: sumOf(found) - sumOf(coins) }
-  if (incoming.length + immature.length > 0)
-    throw new WalletError('PENDING_FUNDS', {
-      currencyCode: coin.code,
-      incoming: String(sumOf(incoming)),
-      immature: String(sumOf(immature)),
-      reserved: '0'
-    })
+  if (amount >= dustOf(coin, program.type)) return { coins, amount, fee, left }
+  const worth = (reason: LeftReason): string => String(left.get(reason) ?? 0n)
+  const waiting = {
+    ...{ incoming: worth('incoming'), immature: worth('immature') },
+    ...{ reserved: worth('reserved'), frozen: worth('frozen') }
+  }
+  if (Object.values(waiting).some(value => value !== '0'))
+    throw new WalletError('PENDING_FUNDS', { currencyCode: coin.code, ...waiting })
   throw new WalletError('NOTHING_TO_SWEEP', { currencyCode: coin.code, found: String(sumOf(found)) })
+}
+
+const leftReasonOf = (
+  { coin, height, kept }: SweepSource,
+  { noUnconfirmed }: SpendInfo,
+  rate: bigint
+): ((each: ForeignCoin) => LeftReason | undefined) => {
+  const [frozen, reserved] = [new Set(kept.frozen), new Set(kept.reserved)]
+  return each => {
+    const outpoint = `${each.txid}:${each.vout}`
+    if (reserved.has(outpoint)) return 'reserved'
+    if (frozen.has(outpoint)) return 'frozen'
+    if (isImmature(coin, each, height)) return 'immature'
+    if (each.height === 0 && noUnconfirmed !== false) return 'incoming'
+    return each.value > feeOf(weightOfInput(each) + 1, rate) ? undefined : 'costly'
+  }
 }
 
 /** Version, lock time, marker and flag, and counts of up to three bytes. */
@@ -188,7 +207,12 @@ const draftOf = (
   feeRateUsed: { satPerVByte: feeRateText(rate) },
   spentCoins: coins.map(({ txid, vout }) => `${txid}:${vout}`),
   otherParams: {
-    ...compact({ notSwept: left > 0n ? String(left) : undefined }),
+    ...compact({
+      leftOut:
+        left.size === 0
+          ? undefined
+          : Object.fromEntries([...left].map(([why, worth]) => [why, String(worth)]))
+    }),
     sweep: coins.map(({ script, value }) => [hexOf(script), String(value)])
   }
 })
