@@ -56,7 +56,6 @@ import { similarPaymentsOf } from './spend/open-payments.ts'
 import type { SignOptions } from './spend/sign.ts'
 import { readSignedTx } from './spend/signed-tx.ts'
 import type { Spender } from './spend/spender.ts'
-import { sweepPrivateKeys } from './spend/sweep.ts'
 import { resendTx } from './spend/watch-payments.ts'
 import { balanceDetailsIn, balanceIn, WalletState } from './state.ts'
 import { type SyncStatus, syncStatusOf } from './sync-status.ts'
@@ -520,6 +519,8 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
     checkSpendInfo(request)
     requireTextList('privateKeys', request.privateKeys)
+    // Few wallets ever sweep.
+    const { sweepPrivateKeys } = await import('./spend/sweep.ts')
     return sweepPrivateKeys(this.#openSpender, request)
   }
 

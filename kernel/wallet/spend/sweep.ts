@@ -29,14 +29,14 @@ export const sweepPrivateKeys = async (
   requireFeeLimit(spend.maxNetworkFee)
   const { services, walletId, engine, info, rules } = context
   const { pluginId, currencyCode } = info
-  const ask = async (question: ReturnType<typeof questionOf<'sweep'>>): Promise<void> => {
+  const judge = async (question: ReturnType<typeof questionOf<'sweep'>>): Promise<void> => {
     await requestKeys(services, rules, { walletId, pluginId, currencyCode, ...question })
   }
   const isSignedAtOnce = await engine.call('sweeping keys', async made => {
     if (made.sweepPrivateKeys === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })
     return made.signSweep === undefined
   })
-  if (isSignedAtOnce) await ask(spendQuestionOf('sweep', spend))
+  if (isSignedAtOnce) await judge(spendQuestionOf('sweep', spend))
   const answer = await leavingKept(context, kept =>
     engine.call('sweeping keys', async made => {
       const drafted: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys], kept)
@@ -50,7 +50,7 @@ export const sweepPrivateKeys = async (
   const swept = frozenTransaction(arrivingOf(draftOf(context, spend, answer)))
   checkNetworkFee(info, swept)
   if (isSignedAtOnce) return swept
-  await ask(questionOf('sweep', { tx: swept }))
+  await judge(questionOf('sweep', { tx: swept }))
   return engine.call('sweeping keys', async made =>
     signedDraftOf(pluginId, swept, await made.signSweep?.(engineCopyOf(swept), [...privateKeys]))
   )
