@@ -77,26 +77,46 @@ export class ChainState implements ChainView {
     if (coinbase === undefined) throw new Error('bad-cb-missing')
     const fault = faultOfCoinbase(coinbase, height, others)
     if (fault !== undefined) throw new Error(fault)
+    const spent = this.#apply(block, [...block.transactions.keys()])
     let earned = subsidyAt(this.network, height)
-    const spent = block.transactions.map((tx, position) => {
+    for (const [position, tx] of block.transactions.entries())
+      if (position > 0) earned += feeOf(tx, spent[position] ?? [])
+    if (coinbase.outputs.reduce((sum, output) => sum + output.amount, 0n) > earned)
+      throw new Error('bad-cb-amount')
+  }
+
+  /**
+   * Puts a block on top that a real node has judged by rules of its own: those before segwit, or those of Bitcoin Cash, which sorts
+   * the transactions of a block by their txids.
+   *
+   * @throws Error if it does not fit; the state is then unusable
+   */
+  append(block: Block): void {
+    if (block.header.previous !== this.tip.hash) throw new Error('bad-prevblk')
+    this.#apply(block, parentsFirst(block.transactions))
+  }
+
+  #apply(block: Block, order: readonly number[]): readonly (readonly ChainCoin[])[] {
+    const height = this.height + 1
+    const spent: (readonly ChainCoin[])[] = block.transactions.map(() => [])
+    for (const position of order) {
+      const tx = block.transactions[position] as ChainTransaction
       const coins = position === 0 ? [] : tx.inputs.map(input => this.#spend(input.txid, input.index, height))
-      if (position > 0) earned += feeOf(tx, coins)
       const created = coinsOf(tx, height)
       for (const coin of created) this.coins.add(coin)
       this.scripts.confirm({ tx, height, spent: coins, created })
       this.#places.set(tx.txid, { tx, height, position })
-      return coins
-    })
-    if (coinbase.outputs.reduce((sum, output) => sum + output.amount, 0n) > earned)
-      throw new Error('bad-cb-amount')
+      spent[position] = coins
+    }
     this.#blocks.push({ ...block, height, spent })
-    this.#confirmWaiting(others)
+    this.#confirmWaiting(block.transactions.slice(1))
+    return spent
   }
 
   /** Takes the last block off. The mempool must be empty; what waited is admitted again afterwards. */
   disconnect(): ChainBlock {
     const block = this.#blocks.pop() as ChainBlock
-    for (let position = block.transactions.length - 1; position >= 0; position -= 1) {
+    for (const position of parentsFirst(block.transactions).toReversed()) {
       const tx = block.transactions[position] as ChainTransaction
       const spent = block.spent[position] ?? []
       const created = coinsOf(tx, block.height)
@@ -156,4 +176,20 @@ const feeOf = (tx: ChainTransaction, coins: readonly ChainCoin[]): bigint => {
   for (const output of tx.outputs) fee -= output.amount
   if (fee < 0n) throw new Error('bad-txns-in-belowout')
   return fee
+}
+
+/** The places of a block's transactions, each behind those whose coins it spends. */
+const parentsFirst = (transactions: readonly ChainTransaction[]): readonly number[] => {
+  const places = new Map(transactions.map(({ txid }, position) => [txid, position]))
+  const order = new Set<number>()
+  const visit = (position: number): void => {
+    if (order.has(position)) return
+    for (const { txid } of transactions[position]?.inputs ?? []) {
+      const parent = places.get(txid)
+      if (parent !== undefined) visit(parent)
+    }
+    order.add(position)
+  }
+  for (const position of transactions.keys()) visit(position)
+  return [...order]
 }

@@ -166,7 +166,7 @@ export class NodeChain implements ServedChain {
       waiting.unshift(...before.filter(({ txid }) => mempool.txids.includes(txid)))
       while (state.height > (base ?? 0)) this.#heights.delete(state.disconnect().hash)
       for (const { height, ...block } of blocks) {
-        state.connect(block)
+        state.append(block)
         this.#heights.set(block.hash, height)
       }
     }

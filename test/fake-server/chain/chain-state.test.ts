@@ -83,6 +83,37 @@ test('a child that stays behind when its parent confirms goes from height -1 to 
   t.is(chain.view.scripts.historyOf(end.scriptHash)[0]?.height, -1)
 })
 
+test('a block of a real node may have children before their parents, and its coins come and go as they do', t => {
+  const chain = makeFundedChain(testWallet)
+  chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1000n }))
+  const end = makeTestWallet('p2pkh', 5)
+  const child = chain.broadcast(signAll(chain, other, { to: end.script, fee: 1000n }))
+  const transactions = [...chain.view.mempool.entries()].map(entry => entry.tx).toReversed()
+  const height = chain.height + 1
+  const parts = { height, script: testWallet.script, amount: 1n, extraNonce: Uint8Array.of(1), transactions }
+  const { state } = parseSavedChain(BITCOIN_REGTEST, chain.toJson())
+  state.evict(transactions.map(({ txid }) => txid))
+  const time = state.medianTimeAt(state.height) + 1
+  const block = workBlock({
+    ...{ previous: state.tip.hash, time },
+    transactions: [makeCoinbase(parts), ...transactions]
+  })
+  const { state: strict } = parseSavedChain(BITCOIN_REGTEST, chain.toJson())
+  strict.evict(transactions.map(({ txid }) => txid))
+  t.throws(() => strict.connect(block), { message: 'bad-txns-inputs-missingorspent' })
+  const coinsOf = (script: string): readonly string[] => state.scripts.utxosOf(script).map(({ txid }) => txid)
+  const before = [testWallet, other, end].map(({ scriptHash }) => coinsOf(scriptHash))
+  state.append(block)
+  t.deepEqual(coinsOf(end.scriptHash), [child])
+  t.deepEqual(coinsOf(other.scriptHash), [])
+  t.is(state.find(child)?.position, 1)
+  state.disconnect()
+  t.deepEqual(
+    [testWallet, other, end].map(({ scriptHash }) => coinsOf(scriptHash)),
+    before
+  )
+})
+
 test('a reorg makes a longer chain of other blocks and brings payments back, or forgets them', t => {
   for (const keepTransactions of [true, false]) {
     const chain = makeFundedChain(testWallet)

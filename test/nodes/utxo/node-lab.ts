@@ -2,20 +2,13 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HDKey } from '@scure/bip32'
-import { generateMnemonic, mnemonicToSeedSync } from '@scure/bip39'
+import { generateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import type { ExecutionContext } from 'ava'
-import { LITECOIN_REGTEST } from '../../../fake-server/chain/chain-params.ts'
 import { type FakeWorld, makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import { serveElectrumTcp } from '../../../fake-server/http/electrum-tcp.ts'
 import { serveEsplora } from '../../../fake-server/http/esplora.ts'
-import {
-  hasLitecoinNode,
-  type LitecoinNode,
-  type LitecoinNodeOptions,
-  startLitecoinNode
-} from '../../../fake-server/node/litecoin-node.ts'
+import type { LitecoinNodeOptions } from '../../../fake-server/node/litecoin-node.ts'
 import { NodeChain } from '../../../fake-server/node/node-chain.ts'
 import {
   type Account,
@@ -25,13 +18,15 @@ import {
   type Plugin
 } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { litecoin } from '../../../plugins/currency/utxo/plugin.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { quickCrypto } from '../../helpers/quick-crypto.ts'
+import { type KeyFormat, type LabCoin, type LabNode, litecoinLab } from './lab-nodes.ts'
 
 /** A real node, an Electrum server in front of it, and the servers that an account needs. */
 export interface NodeLab {
-  readonly node: LitecoinNode
+  readonly coin: LabCoin
+  readonly backend: Backend
+  readonly node: LabNode
   readonly chain: NodeChain
   /** The address of the Electrum server. */
   readonly server: string
@@ -43,8 +38,6 @@ export interface NodeLab {
   open(words: string, options?: OpenWalletOptions): Promise<LabWallet>
   /** Opens the account of an earlier device again, on its storage. */
   reopen(wallet: LabWallet, options: ReopenOptions): Promise<LabWallet>
-  /** The first receiving addresses, as the node derives them. */
-  addressesOf(words: string, count: number): Promise<readonly string[]>
 }
 
 /** Options of {@link NodeLab.reopen}. */
@@ -56,7 +49,8 @@ export interface ReopenOptions {
 
 /** Options of {@link NodeLab.open}. */
 export interface OpenWalletOptions {
-  readonly format?: 'bip44' | 'bip49' | 'bip84'
+  /** That of the lab if left out. */
+  readonly format?: KeyFormat
   readonly storage?: Plugin
 }
 
@@ -88,16 +82,21 @@ export type Backend = 'electrum' | 'esplora' | 'rpc'
 
 /** Options of {@link openNodeLab}. */
 export interface NodeLabOptions extends LitecoinNodeOptions {
+  /** Litecoin if left out. */
+  readonly coin?: LabCoin
+  /** Of the wallets' keys; that of most wallets of the coin if left out. */
+  readonly format?: KeyFormat
   /** How the wallets ask: an Electrum server or one of Esplora in front of the node, or the node itself. */
   readonly backend?: Backend
   /** Replies come this much later and in small pieces, and notifications first, as real servers do it on purpose. */
   readonly delayMs?: number
 }
 
-/** Returns whether there is a node; the log of the test says what is missing. */
-export const needsNode = (t: ExecutionContext): boolean => {
-  if (hasLitecoinNode()) return true
-  t.log('skipped: no node is installed; on Debian, apt-get install litecoind')
+/** Returns whether a coin has its node; the log of the test says what is missing. */
+export const needsNode = async (t: ExecutionContext, coin: LabCoin = litecoinLab): Promise<boolean> => {
+  const missing = await coin.findMissing()
+  if (missing === undefined) return true
+  t.log(`skipped: ${missing}`)
   t.not(process.env.HOLDFAST_CI, '1')
   return false
 }
@@ -110,23 +109,44 @@ export const withNode = (
   options: NodeLabOptions = {}
 ): void => {
   test(title, async t => {
-    if (needsNode(t)) await run(t, await openNodeLab(t, options))
+    if (!(await needsNode(t, options.coin))) return
+    t.timeout(STORY_MS)
+    await takeTurn(t)
+    await run(t, await openNodeLab(t, options))
   })
 }
 
+const STORY_MS = 280_000
+
+/** Waits until few other tests of the file run. They wait for each other's nodes if all of them run at once. */
+const takeTurn = async (t: ExecutionContext): Promise<void> => {
+  if (running >= AT_ONCE) await new Promise<void>(resolve => void waiting.push(resolve))
+  else running += 1
+  t.teardown(() => {
+    const next = waiting.shift()
+    if (next === undefined) running -= 1
+    else next()
+  })
+}
+
+// Most of a story is waiting: for a server's next look, for a block that is told.
+const AT_ONCE = 3
+const waiting: (() => void)[] = []
+let running = 0
+
 const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promise<NodeLab> => {
   const io = makeNodeIo()
-  const node = await startLitecoinNode(options)
+  const { coin = litecoinLab, backend = 'electrum' } = options
+  const node = await coin.start(options)
   t.teardown(() => node.stop())
-  await node.call('generatetoaddress', 110, await node.call('getnewaddress'))
-  const chain = await NodeChain.open(node.call, { network: LITECOIN_REGTEST, clock: io.clock })
+  await node.call('generatetoaddress', coin.blocks, await node.call('getnewaddress'))
+  const chain = await NodeChain.open(node.call, { network: coin.chain, clock: io.clock })
   t.teardown(() => chain.close())
-  const { backend = 'electrum' } = options
   const electrum = await serveElectrumTcp(chain)
   t.teardown(() => electrum.close())
   const esplora = await serveEsplora(chain)
   t.teardown(() => esplora.close())
-  let server = { electrum: electrum.url, esplora: esplora.url, rpc: `rpc+${node.rpc.origin}` }[backend]
+  let server = { electrum: electrum.url, esplora: esplora.url, rpc: `rpc+${node.rpc?.origin}` }[backend]
   if (options.delayMs !== undefined) {
     const proxy = await openSlowProxy(electrum.port, options.delayMs)
     t.teardown(() => proxy.close())
@@ -140,6 +160,8 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
     return kernel
   }
   return {
+    coin,
+    backend,
     node,
     chain,
     server,
@@ -154,18 +176,17 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
     },
     open: async (words, opened = {}) => {
       devices += 1
-      const { storage, format = 'bip84' } = opened
-      const kernel = await open({ ...deviceOptions(world, node, server), ...compact({ storage }) })
-      return makeLabWallet(kernel, { node, words, name: `owner${devices}`, format })
+      const { storage, format = options.format ?? coin.format } = opened
+      const kernel = await open({ ...deviceOptions(world, { coin, node }, server), ...compact({ storage }) })
+      return makeLabWallet(kernel, { coin, node, words, name: `owner${devices}`, format })
     },
     reopen: async ({ name, wallet: { id } }, { storage, isOffline }) => {
-      const kernel = await open({ ...deviceOptions(world, node, isOffline ? NOWHERE : server), storage })
+      const kernel = await open({
+        ...deviceOptions(world, { coin, node }, isOffline ? NOWHERE : server),
+        storage
+      })
       const account = await kernel.context.loginWithPassword(name, PASSWORD)
       return labWalletOf(kernel, { node, name, account, wallet: await account.openWallet(id) })
-    },
-    addressesOf: async (words, count) => {
-      const { descriptor } = await node.call('getdescriptorinfo', descriptorOf(words, SEGWIT, 0))
-      return node.call('deriveaddresses', descriptor, [0, count - 1])
     }
   }
 }
@@ -176,23 +197,29 @@ const PASSWORD = 'of the lab'
 
 type DeviceOptions = NonNullable<Parameters<typeof openDevice>[1]>
 
-const deviceOptions = (world: FakeWorld, { rpc }: LitecoinNode, server: string): DeviceOptions => {
+const deviceOptions = (
+  world: FakeWorld,
+  { coin: { plugin }, node: { rpc } }: Pick<NodeLab, 'coin' | 'node'>,
+  server: string
+): DeviceOptions => {
   // The node writes a new login at each start, and takes the file away at its end.
   const loginOf = (origin: string): string | undefined =>
-    origin === rpc.origin && existsSync(rpc.cookieFile) ? readFileSync(rpc.cookieFile, 'utf8') : undefined
+    origin === rpc?.origin && existsSync(rpc.cookieFile) ? readFileSync(rpc.cookieFile, 'utf8') : undefined
   const io = { ...makeNodeIo({ loginOf }), crypto: quickCrypto }
   const own = world.ioFor(io)
   const fetch: typeof io.fetch = (url, options) =>
     url.startsWith('http://127.0.0.1:') ? io.fetch(url, options) : own.fetch(url, options)
   return {
     io: { ...own, fetch, ...compact({ connect: io.connect }) },
-    plugins: [litecoin],
-    pluginOptions: { litecoin: { network: 'regtest', servers: [server] } }
+    // A device has Bitcoin in any case.
+    plugins: plugin.id === 'bitcoin' ? [] : [plugin],
+    pluginOptions: { [plugin.id]: { network: 'regtest', servers: [server] } }
   }
 }
 
 interface LabWalletOptions {
-  readonly node: LitecoinNode
+  readonly coin: LabCoin
+  readonly node: LabNode
   readonly words: string
   readonly name: string
   readonly format: NonNullable<OpenWalletOptions['format']>
@@ -200,25 +227,21 @@ interface LabWalletOptions {
 
 const makeLabWallet = async (
   kernel: Kernel,
-  { node, words, name, format }: LabWalletOptions
+  { coin, node, words, name, format }: LabWalletOptions
 ): Promise<LabWallet> => {
   const account = await kernel.context.createAccount({ username: name, password: PASSWORD })
-  const wallet = await account.createCurrencyWallet('wallet:litecoin', {
+  const wallet = await account.createCurrencyWallet(coin.walletType, {
     importText: words,
-    keyOptions: { format }
+    // By chance, words are a seed of Electrum's, too.
+    keyOptions: { format, form: 'bip39' }
   })
-  await importKeys(node, { words, name, format })
+  await node.copyKeys(name, words, format)
   return labWalletOf(kernel, { node, name, account, wallet })
 }
 
 const labWalletOf = (
   kernel: Kernel,
-  {
-    node,
-    name,
-    account,
-    wallet
-  }: Pick<LabWallet, 'account' | 'name' | 'wallet'> & { readonly node: LitecoinNode }
+  { node, name, account, wallet }: Pick<LabWallet, 'account' | 'name' | 'wallet'> & { readonly node: LabNode }
 ): LabWallet => {
   const balances = (): NodeBalances => {
     const details = wallet.getSnapshot().balanceDetails?.[''] ?? {
@@ -260,48 +283,6 @@ const labWalletOf = (
       t.deepEqual(ours, theirs, step)
     }
   }
-}
-
-/** Gives the node the same keys, in a wallet of its own. */
-const importKeys = async (
-  node: LitecoinNode,
-  { words, name, format }: Omit<LabWalletOptions, 'node'>
-): Promise<void> => {
-  await node.call('createwallet', name, false, true)
-  const requests: object[] = []
-  for (const kind of KINDS[format]) {
-    for (const branch of [0, 1]) {
-      const text = descriptorOf(words, kind, branch)
-      const { checksum } = await node.call('getdescriptorinfo', text)
-      requests.push({ desc: `${text}#${checksum}`, range: [0, 1200], timestamp: 'now' })
-    }
-  }
-  for (const { success, error } of await node.wallet(name)('importmulti', requests))
-    if (success !== true) throw new Error(JSON.stringify(error))
-}
-
-/** A branch of an account's keys as a descriptor, private keys and all, without its checksum. */
-const descriptorOf = (words: string, { purpose, form }: AddressKind, branch: number): string => {
-  const root = HDKey.fromMasterSeed(mnemonicToSeedSync(words), TEST_KEYS)
-  return form(`${root.derive(`m/${purpose}'/1'/0'`).privateExtendedKey}/${branch}/*`)
-}
-
-const TEST_KEYS = { public: 0x043587cf, private: 0x04358394 }
-
-interface AddressKind {
-  readonly purpose: number
-  readonly form: (key: string) => string
-}
-
-const SEGWIT: AddressKind = { purpose: 84, form: key => `wpkh(${key})` }
-const NESTED: AddressKind = { purpose: 49, form: key => `sh(wpkh(${key}))` }
-const LEGACY: AddressKind = { purpose: 44, form: key => `pkh(${key})` }
-
-/** The addresses of each format; a wallet of BIP-49 gives out those of BIP-84, too. */
-const KINDS: Readonly<Record<LabWalletOptions['format'], readonly AddressKind[]>> = {
-  bip44: [LEGACY],
-  bip49: [NESTED, SEGWIT],
-  bip84: [SEGWIT]
 }
 
 /** New words, which a failed test shows. */

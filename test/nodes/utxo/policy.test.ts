@@ -6,11 +6,11 @@ import { ChainState } from '../../../fake-server/chain/chain-state.ts'
 import { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
 import { Faucet } from '../../../fake-server/chain/faucet.ts'
 import { dustLimitOf } from '../../../fake-server/chain/script.ts'
-import type { LitecoinNode } from '../../../fake-server/node/litecoin-node.ts'
 import { isWalletError, nativeAmount } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { litecoin } from '../../../plugins/currency/utxo/plugin.ts'
 import { makeTestWorld, type TestWallet } from '../../plugins/currency/utxo-world.ts'
+import type { LabNode } from './lab-nodes.ts'
 import { type NodeLab, withNode } from './node-lab.ts'
 
 const FORMATS = ['bip44', 'bip49', 'bip84'] as const
@@ -32,7 +32,7 @@ const copyOf = ({ chain: { view } }: NodeLab): FakeChain => {
 }
 
 /** What the node says of a transaction it is not given yet: the reason, or undefined if it would take it. */
-const refusalOf = async (node: LitecoinNode, signedTx: string): Promise<string | undefined> => {
+const refusalOf = async (node: LabNode, signedTx: string): Promise<string | undefined> => {
   const [verdict] = await node.call('testmempoolaccept', [signedTx])
   return verdict.allowed ? undefined : verdict['reject-reason']
 }

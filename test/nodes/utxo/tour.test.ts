@@ -21,7 +21,7 @@ const leftIn = ({ TMPDIR = '' }: NodeJS.ProcessEnv): readonly string[] =>
   readdirSync(TMPDIR).filter(name => name.startsWith('holdfast-'))
 
 test('the tour on a real node pays, and the node tells the same as the wallet', async t => {
-  if (!needsNode(t)) return
+  if (!(await needsNode(t))) return
   const env = folders(t)
   const { stdout } = await promisify(execFile)(process.execPath, [...COMMAND, '--json'], { env })
   const { data } = JSON.parse(stdout)
@@ -37,7 +37,7 @@ test('the tour on a real node pays, and the node tells the same as the wallet', 
 })
 
 test('a tour that is stopped ends its node, and leaves no folder behind', async t => {
-  if (!needsNode(t)) return
+  if (!(await needsNode(t))) return
   const env = folders(t)
   const child = spawn(process.execPath, COMMAND, { env, stdio: 'ignore' })
   const ended = once(child, 'exit')

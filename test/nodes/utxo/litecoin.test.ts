@@ -1,0 +1,49 @@
+import test from 'ava'
+import {
+  findsThousand,
+  followsReorganisations,
+  restartsOffline,
+  sendsAgain,
+  waitsForCoinbase
+} from './chain-stories.ts'
+import {
+  cannotPayTwice,
+  followsRival,
+  freezesCoins,
+  hastens,
+  paysMany,
+  receivesAndPays,
+  signsMessages,
+  sweeps
+} from './payment-stories.ts'
+import { runStory } from './story-steps.ts'
+
+/** A wallet of BIP-49 has the addresses of BIP-84, too. */
+const KINDS = [
+  ['bip44', 'electrum'],
+  ['bip49', 'electrum'],
+  ['bip84', 'electrum'],
+  ['bip49', 'rpc'],
+  ['bip84', 'esplora']
+] as const
+
+for (const [format, backend] of KINDS) runStory(test, receivesAndPays, { format, backend })
+for (const story of [
+  signsMessages,
+  paysMany,
+  cannotPayTwice,
+  waitsForCoinbase,
+  sweeps,
+  freezesCoins,
+  hastens
+])
+  runStory(test, story)
+for (const backend of ['electrum', 'rpc'] as const) {
+  runStory(test, followsRival, { backend })
+  runStory(test, sendsAgain, { backend })
+}
+for (const backend of ['electrum', 'rpc', 'esplora'] as const)
+  runStory(test, followsReorganisations, { backend })
+runStory(test, restartsOffline)
+runStory(test, findsThousand)
+runStory(test, receivesAndPays, { delayMs: 1000 })
