@@ -17,7 +17,11 @@ interface KindWorld extends TestWorld {
 const makeKindWorld = (
   t: ExecutionContext,
   kind: ServerKind,
-  { limits = {}, delayMs = 30 }: { limits?: Partial<ElectrumLimits>; delayMs?: number } = {}
+  {
+    limits = {},
+    delayMs = 30,
+    isOneByOne = false
+  }: { limits?: Partial<ElectrumLimits>; delayMs?: number; isOneByOne?: boolean } = {}
 ): KindWorld => {
   // The timers of the io never keep a process alive, and here nothing else does.
   const alive = setInterval(() => {}, 1000)
@@ -32,13 +36,19 @@ const makeKindWorld = (
     const sent: string[] = []
     texts.push(sent)
     let line = ''
+    let last = Promise.resolve()
     const onText = (text: string): void => {
       line += text
       if (line.endsWith('\n')) {
         for (const answer of messagesOf(line)) if ('error' in answer) refusals.push(JSON.stringify(answer))
         line = ''
       }
-      handlers.onText(text)
+      if (!isOneByOne) return void handlers.onText(text)
+      // What the answer before this one has led to is sent, and answered, before it comes.
+      last = last.then(async () => {
+        await new Promise(resolve => setTimeout(resolve, 2))
+        handlers.onText(text)
+      })
     }
     const channel = await electrum.connect(address, { ...handlers, onText, onClose: handlers.onClose })
     return {
@@ -119,6 +129,27 @@ for (const [what, limits] of [
     t.true(world.refusals.length > 0)
     t.deepEqual([alice, again].flatMap(lossesOf), [])
   })
+
+test('a server that refuses open batches one by one gets smaller ones, and no single requests', async t => {
+  const world = makeKindWorld(t, serverKinds.ours, {
+    ...{ limits: { maxBatch: 60 }, delayMs: 0, isOneByOne: true }
+  })
+  const alice = await world.openWallet()
+  for (let forceIndex = 0; forceIndex < 150; forceIndex += 1) {
+    const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null, forceIndex })
+    world.chain.fund(publicAddress, '1000')
+  }
+  world.chain.mine()
+  await until('all is there', () => alice.reported.details.at(-1)?.spendable === '150000')
+  const again = await world.openWallet({ keys: alice.privateKeys })
+  await until('from the beginning, too', () => again.reported.details.at(-1)?.spendable === '150000')
+  const sizes = world.texts.flat().flatMap(text => text.split('\n').map(line => messagesOf(line).length))
+  t.true(world.refusals.length > 1)
+  t.true(sizes.includes(100))
+  t.true(sizes.filter(size => size === 50).length > 10, 'batches are halved, and stay so')
+  t.false(sizes.includes(25), 'they are not halved again')
+  t.deepEqual([alice, again].flatMap(lossesOf), [])
+})
 
 test('a server that shows nothing of a long history takes no payment away that the chain has', async t => {
   const limits = { maxHistory: 2 }

@@ -49,8 +49,9 @@ export class ServerHabits {
     return batches
   }
 
-  /** Notes that items of a batch are answered, or will not be. */
-  release(items = 1): void {
+  /** Notes that items of a batch are answered, or will not be: all that are open, if not said otherwise. */
+  release(batch: Batch, items: number = batch.open): void {
+    batch.open -= items
     this.#open -= items
   }
 
@@ -60,6 +61,78 @@ export class ServerHabits {
     return this.#size
   }
 }
+
+/** A message that was sent: a batch, or a single request. */
+export interface Batch {
+  readonly size: number
+  /** Items that count as open; none of a single request. */
+  open: number
+  /** An item was answered after it was given up. */
+  isAnswered: boolean
+}
+
+/**
+ * Requests that are asked again under other numbers, and may still be answered. Their batches count as open until they are, one by
+ * one: so they do for the server.
+ */
+export class AbandonedRequests {
+  readonly #habits: ServerHabits
+  readonly #batches = new Map<number, Batch>()
+  /** Without an answer, in their order. */
+  readonly #waiting: Batch[] = []
+
+  constructor(habits: ServerHabits) {
+    this.#habits = habits
+  }
+
+  /** True while a batch has no answer. */
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  add(id: number, batch: Batch): void {
+    this.#batches.set(id, batch)
+    if (!this.#waiting.includes(batch)) this.#waiting.push(batch)
+  }
+
+  /** Notes a refusal that names no request: of the oldest batch. False if it can be of none. */
+  onRefusal(): boolean {
+    const [oldest] = this.#waiting
+    if (oldest !== undefined) this.#onEnd(oldest)
+    return this.#batches.size > 0
+  }
+
+  /** Notes an answer. False if it is to none of them. */
+  onAnswer(id: number): boolean {
+    const batch = this.#batches.get(id)
+    if (batch === undefined) return false
+    this.#batches.delete(id)
+    if (!batch.isAnswered) this.#onEnd(batch)
+    batch.isAnswered = true
+    return true
+  }
+
+  /** Notes that no answer will come. */
+  end(): void {
+    for (const batch of this.#waiting.splice(0)) this.#habits.release(batch)
+  }
+
+  /** A batch that was thought to be refused stands for another one. */
+  #onEnd(batch: Batch): void {
+    const [ended] = this.#waiting.splice(Math.max(0, this.#waiting.indexOf(batch)), 1)
+    if (ended !== undefined) this.#habits.release(ended)
+  }
+}
+
+/** True of the refusal of an item that a server had to leave out because of the others of its batch. */
+export const isTooMuch = ({
+  code,
+  message
+}: {
+  readonly code: number | undefined
+  readonly message: string
+}): boolean =>
+  !/subscription/i.test(message) && (code === 4 || /response too large|batch limit/i.test(message))
 
 /** The most items of a batch. */
 export const MAX_BATCH = 100

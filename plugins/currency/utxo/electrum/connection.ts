@@ -13,7 +13,14 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import type { ScriptSource } from '../wallet/scripts.ts'
-import { type BatchItem, MAX_BATCH, ServerHabits } from './batches.ts'
+import {
+  AbandonedRequests,
+  type Batch,
+  type BatchItem,
+  isTooMuch,
+  MAX_BATCH,
+  ServerHabits
+} from './batches.ts'
 
 /** One request: a method of the Electrum protocol with its parameters. */
 export interface ElectrumCall {
@@ -67,8 +74,7 @@ class ElectrumConnection implements ChainConnection {
   readonly #habits: ServerHabits
   readonly #queue: Request[] = []
   readonly #sent = new Map<number, SentRequest>()
-  /** The numbers of requests that are asked again under others, and may still be answered. */
-  readonly #abandoned = new Set<number>()
+  readonly #abandoned: AbandonedRequests
   /** Of the batch of one ping; undefined unless one waits. */
   #probe: { readonly id: number; readonly cancel: () => void } | undefined
   #willFlush = false
@@ -83,6 +89,7 @@ class ElectrumConnection implements ChainConnection {
   private constructor({ server, habits }: Target, io: Io, handlers: ConnectionHandlers) {
     this.url = server.url
     this.#habits = habits
+    this.#abandoned = new AbandonedRequests(habits)
     this.#clock = io.clock
     this.#patience = patienceOf(io)
     this.#handlers = handlers
@@ -135,7 +142,8 @@ class ElectrumConnection implements ChainConnection {
 
   #rejectAll(error: Error): void {
     const waiting = [...this.#sent.values(), ...this.#queue.splice(0)]
-    this.#habits.release([...this.#sent.values()].filter(isBatched).length)
+    this.#abandoned.end()
+    for (const { batch } of this.#sent.values()) this.#habits.release(batch)
     this.#sent.clear()
     for (const { reject } of waiting) reject(error)
   }
@@ -153,8 +161,10 @@ class ElectrumConnection implements ChainConnection {
     const requests = this.#queue.splice(0, Math.max(0, MAX_IN_FLIGHT - this.#sent.size))
     if (requests.length === 0) return
     if (this.#sent.size === 0) this.#lastReceived = this.#clock.monotonic()
-    const messages = this.#habits.pack(requests).map(batch => {
-      const texts = batch.map(request => this.#note({ ...request, size: batch.length }))
+    const messages = this.#habits.pack(requests).map(items => {
+      const size = items.length
+      const batch = { size, open: size > 1 ? size : 0, isAnswered: false }
+      const texts = items.map(request => this.#note({ ...request, batch }))
       return texts.length === 1 ? (texts[0] as string) : `[${texts.join(',')}]`
     })
     // Behind the message that agrees on a version.
@@ -187,7 +197,8 @@ class ElectrumConnection implements ChainConnection {
     this.#probe = { id, cancel }
     const call = { method: 'server.ping', params: [] }
     // A refusal of the ping is an answer to the batch.
-    return `[${this.#note({ call, most: 1, size: 1, resolve: onAnswer, reject: error => error instanceof ElectrumRefusal && onAnswer() })}]`
+    const batch = { size: 1, open: 0, isAnswered: false }
+    return `[${this.#note({ call, most: 1, batch, resolve: onAnswer, reject: error => error instanceof ElectrumRefusal && onAnswer() })}]`
   }
 
   #endProbe(): void {
@@ -198,8 +209,7 @@ class ElectrumConnection implements ChainConnection {
   #onNoBatches(): void {
     if (this.#probe === undefined) return
     this.#habits.takesBatches ??= false
-    this.#sent.delete(this.#probe.id)
-    this.#abandoned.add(this.#probe.id)
+    this.#giveUp(this.#probe.id)
     this.#endProbe()
   }
 
@@ -210,22 +220,27 @@ class ElectrumConnection implements ChainConnection {
     return new ServerLesson()
   }
 
-  /** Asks again, in smaller batches, for what a server has refused as a whole. False if no batch is open. */
+  /**
+   * Asks again, in smaller batches, for what a server has refused as a whole: all open ones, as the refusal names none. Those that
+   * follow belong to these first. False if none was open.
+   */
   #retryBatches(): boolean {
-    const batched = [...this.#sent].filter(([, request]) => isBatched(request))
-    // One that was open beside another, and is asked for again already.
-    if (batched.length === 0 && this.#probe === undefined) return this.#abandoned.size > 0
-    this.#onNoBatches()
-    if (batched.length === 0) return true
-    const most = this.#habits.halve()
-    for (const [id, request] of batched) {
-      this.#sent.delete(id)
-      this.#abandoned.add(id)
-      this.#queue.push({ ...request, most })
+    if (!this.#abandoned.isWaiting) {
+      const batched = [...this.#sent].filter(([, request]) => isBatched(request))
+      this.#onNoBatches()
+      const most = batched.length === 0 ? 1 : this.#habits.halve()
+      for (const [id, request] of batched) {
+        this.#giveUp(id)
+        this.#queue.push({ ...request, most })
+      }
     }
-    this.#habits.release(batched.length)
-    this.#flushSoon()
-    return true
+    if (this.#queue.length > 0) this.#flushSoon()
+    return this.#abandoned.onRefusal()
+  }
+
+  #giveUp(id: number): void {
+    const request = this.#sent.get(id)
+    if (request !== undefined && this.#sent.delete(id)) this.#abandoned.add(id, request.batch)
   }
 
   #watch(delayMs: number): void {
@@ -291,16 +306,17 @@ class ElectrumConnection implements ChainConnection {
     }
     const request = typeof id === 'number' ? this.#sent.get(id) : undefined
     if (typeof id !== 'number' || request === undefined) {
-      if (typeof id === 'number' && this.#abandoned.delete(id)) return
+      if (typeof id === 'number' && this.#abandoned.onAnswer(id)) return
       if ((id === null || id === undefined) && error !== undefined && this.#retryBatches()) return
       this.close(new ElectrumFault('The server answered a question that was not asked'))
       return
     }
     this.#sent.delete(id)
-    if (isBatched(request)) this.#habits.release()
+    if (isBatched(request)) this.#habits.release(request.batch, 1)
     if (error === undefined || error === null) return void request.resolve(result ?? null)
     const refusal = refusalOf(error)
-    if (isBatched(request) && isTooMuch(refusal)) this.#queue.push({ ...request, most: request.size >> 1 })
+    if (isBatched(request) && isTooMuch(refusal))
+      this.#queue.push({ ...request, most: request.batch.size >> 1 })
     else request.reject(refusal)
   }
 }
@@ -313,8 +329,7 @@ interface Request extends BatchItem {
 
 interface SentRequest extends Request {
   readonly sentAt: number
-  /** Items of its batch; 1 for a single request. */
-  readonly size: number
+  readonly batch: Batch
 }
 
 /** Where a connection goes, and what is known of the server. */
@@ -324,11 +339,7 @@ interface Target {
   readonly circuit?: string | undefined
 }
 
-const isBatched = ({ size }: SentRequest): boolean => size > 1
-
-/** True if a server had to leave an item of a batch out because of the others. */
-const isTooMuch = ({ code, message }: ElectrumRefusal): boolean =>
-  !/subscription/i.test(message) && (code === 4 || /response too large|batch limit/i.test(message))
+const isBatched = ({ batch }: SentRequest): boolean => batch.size > 1
 
 const MAX_MESSAGE = 16_000_000
 const MAX_IN_FLIGHT = 5000
