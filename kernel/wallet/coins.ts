@@ -57,18 +57,23 @@ const readNotes = async (context: NoteContext): Promise<ReadNotes> => {
   const unread = new Set<string>()
   for (const path of await repo.list(FOLDER)) {
     try {
-      const text = await repo.getText(path)
-      if (text === undefined) continue
-      const note = noteOf(parseJson(text, 'coin file'))
-      if (path !== pathOf(context, note.outpoint))
-        throw new TypeError('A coin file is of another coin than its name says')
-      notes.push(note)
+      const note = await readNote(context, path)
+      if (note !== undefined) notes.push(note)
     } catch (error) {
       unread.add(path)
       report(error)
     }
   }
   return { notes, unread }
+}
+
+const readNote = async (context: NoteContext, path: string): Promise<CoinNote | undefined> => {
+  const text = await context.repo.getText(path)
+  if (text === undefined) return undefined
+  const note = noteOf(parseJson(text, 'coin file'))
+  if (path !== pathOf(context, note.outpoint))
+    throw new TypeError('A coin file is of another coin than its name says')
+  return note
 }
 
 const noteOf = (value: unknown): CoinNote => {
@@ -185,12 +190,15 @@ export const frozenCoinsOf = async (
   return [...frozen, ...outpoints.filter(outpoint => unread.has(pathOf(context, outpoint)))]
 }
 
-/** Those of some coins that a note freezes, or whose note cannot be read now. @throws STORAGE_FAILED */
+/** Those of some coins that a note freezes, or whose note cannot be read now; only their notes are read. */
 export const frozenAmong = async (
   context: NoteContext,
   outpoints: readonly string[]
 ): Promise<readonly string[]> => {
-  const { notes, unread } = await readNotes(context)
-  const frozen = new Set(notes.flatMap(({ outpoint, isFrozen }) => (isFrozen ? [outpoint] : [])))
-  return outpoints.filter(outpoint => frozen.has(outpoint) || unread.has(pathOf(context, outpoint)))
+  const frozen: string[] = []
+  for (const outpoint of outpoints) {
+    const note = await readNote(context, pathOf(context, outpoint)).catch(() => 'unread')
+    if (note === 'unread' || (typeof note === 'object' && note.isFrozen)) frozen.push(outpoint)
+  }
+  return frozen
 }

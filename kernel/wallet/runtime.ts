@@ -116,6 +116,7 @@ export class WalletRuntime implements EngineHost {
     this.#spender ??= new Spender({
       ...{ services, walletId, info, engine, history, journal, rules },
       balanceOf: tokenId => this.state.balanceOf(tokenId),
+      frozenAmong: outpoints => frozenAmong(this.#context, outpoints),
       txChanged: txid => this.#emitTransactions({ created: [], changed: [txid] }),
       lookAgain: () => this.#watch([]),
       openPaymentsChanged: () => this.state.set({ openPayments: openPaymentsOf(this.journal) })
@@ -203,7 +204,7 @@ export class WalletRuntime implements EngineHost {
     return frozenCoinsOf(this.#context, engine)
   }
 
-  /** Finds which of some coins this wallet keeps back. @throws STORAGE_FAILED */
+  /** Finds which of some coins this wallet keeps back. */
   async keptCoins(outpoints: readonly string[]): Promise<KeptCoins> {
     const open = this.journal.signed().filter(isPaymentOpen)
     const spent = new Set(open.flatMap(({ tx }) => tx.spentCoins ?? []))

@@ -76,6 +76,8 @@ export interface SpendErrorDetails {
   }
   /** A change of the account's rules that may loosen them needs the account's password. */
   POLICY_PASSWORD: { rule: string }
+  /** A signed payment spends a coin, `txid:vout`, that was frozen since its draft was made. Nothing was sent. */
+  COIN_FROZEN: { txid: string; coin: string }
   /** The caller has stopped a signature before it was there. Nothing was kept, and nothing has left. */
   SIGN_STOPPED: NoDetails
   /** A currency plugin has signed, or says that it has sent, something else than the draft that was reviewed. */
@@ -125,6 +127,12 @@ const pendingHint = ({
 
 /** Messages, exit codes and advice for {@link SpendErrorDetails}. */
 export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<SpendErrorDetails[C]> } = {
+  COIN_FROZEN: {
+    name: 'Error',
+    exitCode: 36,
+    message: ({ coin }) => `The payment spends a coin that is frozen: ${coin}`,
+    hint: () => 'Nothing was sent. Free the coin with coins unfreeze, or forget the payment with tx forget.'
+  },
   DUST_SPEND: {
     name: 'DustSpendError',
     exitCode: 33,

@@ -2,6 +2,7 @@ import { requireTextList } from '../../base/arguments.ts'
 import { compact } from '../../base/compact.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
+import type { AccountRules } from '../../keys/key-gate.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { Txid } from '../../types/ids.ts'
@@ -19,6 +20,13 @@ export interface OpenPaymentContext {
   readonly journal: SpendJournal
   /** Called when other payments are open, or their states have changed. */
   openPaymentsChanged(): void
+}
+
+/** The wallet whose payments spend no frozen coin. */
+export interface FrozenCoinContext extends Pick<OpenPaymentContext, 'info' | 'journal'> {
+  readonly rules: Pick<AccountRules, 'keptCoins'>
+  /** Those of some coins that a person has frozen. */
+  frozenAmong(outpoints: readonly string[]): Promise<readonly string[]>
 }
 
 /** Every signed payment that is neither confirmed nor beaten by one that is, oldest first. */
@@ -115,6 +123,24 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentContext, draft: Tr
     const isForm = coins.some(coin => freed.has(coin))
     if (isShared && !isForm) throw refuse(`it spends a coin that is reserved for ${txid}`)
   }
+}
+
+/**
+ * Checks that a payment whose bytes have not left spends no coin that was frozen since its draft was made; a replacement may spend what
+ * the payment has that it replaces. That a person has chosen the coin for it changes nothing: freezing it came later.
+ *
+ * @throws COIN_FROZEN
+ */
+export const checkFrozenCoins = async (
+  { frozenAmong, journal, rules, info }: FrozenCoinContext,
+  { isSend, replaces, spentCoins = [], txid }: Transaction
+): Promise<void> => {
+  const replaced = replaces === undefined ? [] : (journal.findSigned(replaces)?.tx.spentCoins ?? [])
+  const fresh = spentCoins.filter(coin => !replaced.includes(coin))
+  // The coins of a sweep are of foreign keys, perhaps those of another wallet.
+  const frozen = isSend ? await frozenAmong(fresh) : (await rules.keptCoins(info.pluginId, fresh)).frozen
+  const [coin] = frozen
+  if (coin !== undefined) throw new WalletError('COIN_FROZEN', { txid, coin })
 }
 
 /**

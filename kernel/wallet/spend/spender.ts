@@ -15,12 +15,19 @@ import type { History } from '../history/history.ts'
 import { mergeMetadata } from '../history/metadata.ts'
 import { assetNameOf } from '../history/view.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from './journal.ts'
-import { checkSimilar, checkSpentCoins, type OpenPaymentContext, paymentsChanged } from './open-payments.ts'
+import {
+  checkFrozenCoins,
+  checkSimilar,
+  checkSpentCoins,
+  type FrozenCoinContext,
+  type OpenPaymentContext,
+  paymentsChanged
+} from './open-payments.ts'
 import { engineCopyOf, frozenTransaction, sentTransactionOf } from './reviewed-transaction.ts'
 import { questionOf, type SignOptions, signDraft } from './sign.ts'
 
 /** The options of {@link Spender}. */
-export interface SpenderOptions extends OpenPaymentContext {
+export interface SpenderOptions extends OpenPaymentContext, FrozenCoinContext {
   readonly walletId: WalletId
   readonly history: History
   readonly rules: AccountRules
@@ -41,6 +48,7 @@ export class Spender implements SpenderOptions {
   readonly rules: AccountRules
   readonly journal: SpendJournal
   readonly balanceOf: SpenderOptions['balanceOf']
+  readonly frozenAmong: SpenderOptions['frozenAmong']
   readonly txChanged: SpenderOptions['txChanged']
   readonly openPaymentsChanged: SpenderOptions['openPaymentsChanged']
   readonly lookAgain: SpenderOptions['lookAgain']
@@ -63,6 +71,7 @@ export class Spender implements SpenderOptions {
     this.rules = options.rules
     this.journal = options.journal
     this.balanceOf = options.balanceOf
+    this.frozenAmong = options.frozenAmong
     this.txChanged = options.txChanged
     this.openPaymentsChanged = options.openPaymentsChanged
     this.lookAgain = options.lookAgain
@@ -90,7 +99,10 @@ export class Spender implements SpenderOptions {
    * Sends signed bytes. Whatever comes back, they may have left: they are kept, and what they spend stays reserved. After
    * any failure but a refusal they are sent again by themselves; after a refusal that is for a person to say.
    *
-   * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN; OPTION_INVALID for a draft
+   * Bytes that are sent for the first time must not spend a coin that was frozen meanwhile. Those that may have left are sent all the
+   * same: others may have them, and a wallet that sends them no more would only know less of its own payment.
+   *
+   * @throws COIN_FROZEN, BROADCAST_REFUSED, BROADCAST_UNKNOWN; OPTION_INVALID for a draft
    */
   async broadcastTx(given: Transaction): Promise<Transaction> {
     checkSigned(given)
@@ -101,6 +113,7 @@ export class Spender implements SpenderOptions {
     const at = known?.at ?? this.services.io.clock.now()
     const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...keptOf(counted) }
     return this.whileInProgress(correlationId, async () => {
+      if (known === undefined || known.stage === 'signed') await checkFrozenCoins(this, tx)
       await this.journal.put(intent).catch((error: unknown) => {
         throw namingPayment(error, tx.txid)
       })
@@ -356,6 +369,8 @@ export class Spender implements SpenderOptions {
       this.#emit(intended, 'intended')
       const privateKeys = await this.engine.privateKeys(questionOf('spend', intended))
       const tx = await signDraft(this, draft, { ...following, privateKeys })
+      // A signature can take long.
+      await checkFrozenCoins(this, tx)
       signed = { ...reserved, stage, tx }
       await journal.put(signed)
       await paymentsChanged(this)

@@ -4,6 +4,7 @@ import {
   type CurrencyWallet,
   coinLabel,
   importLabels,
+  isWalletError,
   labelLine,
   nativeAmount,
   type SpendInfo
@@ -144,6 +145,50 @@ test('a note that cannot be read keeps its coin frozen, and one in the file of a
   await wallet.changePaused(true)
   await wallet.changePaused(false)
   t.deepEqual(frozen, ['aa:1'])
+})
+
+test('a coin that is frozen after the signature keeps the payment from being sent, unless its bytes may have left', async t => {
+  let isDown = true
+  const sent: string[] = []
+  const wallet = await openToy(t, good => ({
+    listCoins: async () => [COIN],
+    freezeCoins: async () => {},
+    reservePayments: async () => {},
+    makeSpend: async (spend, keys) => ({ ...(await good.makeSpend(spend, keys)), spentCoins: ['aa:1'] }),
+    async broadcastTx(tx) {
+      sent.push(tx.txid)
+      if (isDown) throw new Error('no server')
+      return tx
+    }
+  }))
+  const bytes = await wallet.signTx(await wallet.makeSpend(pay(['aa:1'])))
+  await wallet.changeCoin('aa:1', { isFrozen: true })
+  for (const send of [() => wallet.broadcastTx(bytes), () => wallet.resendTx(bytes.txid)]) {
+    const error = await t.throwsAsync(send(), { code: 'COIN_FROZEN' })
+    t.true(isWalletError(error, 'COIN_FROZEN') && error.details.coin === 'aa:1')
+  }
+  t.deepEqual(sent, [])
+  t.is(wallet.getSnapshot().openPayments[0]?.state, 'signed')
+  await wallet.changeCoin('aa:1', { isFrozen: false })
+  await t.throwsAsync(wallet.broadcastTx(bytes), { code: 'BROADCAST_UNKNOWN' })
+  await wallet.changeCoin('aa:1', { isFrozen: true })
+  isDown = false
+  t.is((await wallet.resendTx(bytes.txid)).txid, bytes.txid)
+  t.true(sent.length >= 2)
+})
+
+test('a coin that is frozen while a payment is signed keeps it from being signed', async t => {
+  const wallet: CurrencyWallet = await openToy(t, good => ({
+    listCoins: async () => [COIN],
+    freezeCoins: async () => {},
+    makeSpend: async (spend, keys) => ({ ...(await good.makeSpend(spend, keys)), spentCoins: ['aa:1'] }),
+    async signTx(tx, keys) {
+      await wallet.changeCoin('aa:1', { isFrozen: true })
+      return good.signTx(tx, keys)
+    }
+  }))
+  await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay(['aa:1']))), { code: 'COIN_FROZEN' })
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
 })
 
 test('a reading of notes that began before a coin was frozen does not free it', async t => {
