@@ -43,8 +43,10 @@ import {
   type ReplaceRequest,
   type RuleRefusal,
   replaceRequest,
+  SECOND_WORDS,
   type SpendRequest,
   type SpendReview,
+  type SweepReview,
   spendRequest,
   walletId
 } from './spend-review.ts'
@@ -268,6 +270,17 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
   }
 }
 
+/** What a second server says of the coins of a sweep, as its plugin has noted it. */
+const secondWordOf = (servers: unknown): Pick<SweepReview, 'onlyHere' | 'onlyThere' | 'secondWord'> => {
+  const said = new Map(typeof servers === 'object' && servers !== null ? Object.entries(servers) : [])
+  const secondWord = SECOND_WORDS.find(word => word === said.get('word')) ?? 'alone'
+  const countOf = (name: string): number => {
+    const coins: unknown = said.get(name)
+    return Number.isSafeInteger(coins) && Number(coins) > 0 ? Math.min(Number(coins), 100_000) : 0
+  }
+  return { secondWord, onlyHere: countOf('onlyHere'), onlyThere: countOf('onlyThere') }
+}
+
 /** Sends what is signed with other keys. Once it has left, a failure to record it is mended by the next look at the chain. */
 const sendSwept = async (wallet: CurrencyWallet, swept: Transaction): Promise<Transaction> => {
   const sent = await wallet.broadcastTx(swept)
@@ -388,12 +401,12 @@ export const reviewSpend = (wallet: CurrencyWallet, draft: Transaction): SpendRe
 
 const sweepOf = ({ isSend, spentCoins = [], otherParams }: Transaction): SpendReview['sweep'] => {
   if (isSend) return undefined
-  const { leftOut } = otherParams ?? {}
+  const { leftOut, servers } = otherParams ?? {}
   // Made by the plugin.
   const said = new Map(typeof leftOut === 'object' && leftOut !== null ? Object.entries(leftOut) : [])
   const left = LEFT_REASONS.flatMap(reason => {
     const worth = said.get(reason)
     return typeof worth === 'string' && /^\d{1,100}$/.test(worth) ? [{ reason, nativeAmount: worth }] : []
   })
-  return { coinCount: spentCoins.length, left }
+  return { coinCount: spentCoins.length, left, ...secondWordOf(servers) }
 }

@@ -196,10 +196,16 @@ interface LeftCoins {
   readonly nativeAmount: string
 }
 
-/** What a person should know of a sweep. */
+/** What a second server says of the coins: `alone` if one was named, `silent` if no second one answers. */
+export const SECOND_WORDS = ['agrees', 'alone', 'differs', 'silent'] as const
+
+/** What a person should know of a sweep. `onlyHere`, `onlyThere`: coins that only the first or the second server shows. */
 export interface SweepReview {
   readonly coinCount: number
   readonly left: readonly LeftCoins[]
+  readonly secondWord: (typeof SECOND_WORDS)[number]
+  readonly onlyHere: number
+  readonly onlyThere: number
 }
 
 /** The terms of a payment or a swap, for a person to read before signing. */
@@ -491,7 +497,10 @@ const review: Field<SpendReview> = object<SpendReview>({
           LEFT_REASONS.length
         ),
         'What the keys keep, and why'
-      )
+      ),
+      secondWord: about(oneOf(...SECOND_WORDS), 'What a second server says of the coins'),
+      onlyHere: about(count(0, 100_000), 'The coins that the second server does not show'),
+      onlyThere: about(count(0, 100_000), 'The coins that only the second server shows; they are not swept')
     })
   ),
   allowances: optional(list(object<Allowance>({ spender: shownAddress, nativeAmount: signedAmount }), 20)),

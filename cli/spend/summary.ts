@@ -87,6 +87,7 @@ export const summaryOf = (
           ? null
           : {
               coinCount: sweep.coinCount,
+              ...{ secondWord: sweep.secondWord, onlyHere: sweep.onlyHere, onlyThere: sweep.onlyThere },
               left: sweep.left.map(({ reason, nativeAmount: worth }) => ({ reason, amount: jsonOf(worth) }))
             },
       openPayments: open.map(payment => openPaymentJson(wallet, payment)),
@@ -104,16 +105,33 @@ const leftText: Readonly<Record<SweepReview['left'][number]['reason'], string>> 
   doesNotFit: 'that does not fit into one transaction: sweep again'
 }
 
+const secondText: Readonly<Record<SweepReview['secondWord'], string>> = {
+  agrees: '; two servers show the same coins',
+  alone: ': one server alone was asked which coins they hold',
+  differs: ': two servers differ about the coins that they hold',
+  silent: ': one server alone has said which coins they hold, and no second one answers'
+}
+
+const coinText = (coins: number): string => (coins === 1 ? 'a coin' : `${coins} coins`)
+
 /** Lines of the review of a sweep: the key keeps what is not swept. */
 const sweepLines = (
-  { coinCount, left }: SweepReview,
+  { coinCount, left, secondWord, onlyHere, onlyThere }: SweepReview,
   asset: Asset
 ): readonly (readonly [string, string])[] => [
   ['coins', String(coinCount)],
   ...left.map(
     ({ reason, nativeAmount: worth }) => ['stays', `${amountIn(worth, asset)} ${leftText[reason]}`] as const
   ),
-  ['keep the keys', 'until it is confirmed: one server alone was asked which coins they hold']
+  ...(onlyHere === 0
+    ? []
+    : [['careful', `a second server does not show ${coinText(onlyHere)} of these`] as const]),
+  ...(onlyThere === 0
+    ? []
+    : [
+        ['careful', `a second server shows ${coinText(onlyThere)} more in blocks: sweep again later`] as const
+      ]),
+  ['keep the keys', `until it is confirmed${secondText[secondWord]}`]
 ]
 
 /** The rows of network fees in tokens, below that in the coin. */

@@ -45,7 +45,7 @@ test.serial('a key from a file is swept into a wallet after a review, and never 
   t.is((await mine()).code, 0)
   failed(t, await run(...sweep), 'CONFIRMATION_REQUIRED', 5)
   const dry = await dataOf(...sweep, '--dry-run')
-  t.like(dry.summary, { sweep: { coinCount: 1, left: [] } })
+  t.like(dry.summary, { sweep: { coinCount: 1, left: [], secondWord: 'alone' } })
   const ran = await run(...sweep, '--yes')
   t.is(ran.code, 0, ran.stderr)
   t.false(`${ran.stdout}${ran.stderr}`.includes(KEY))

@@ -31,6 +31,8 @@ export interface SpendErrorDetails {
   NO_AMOUNT_SPECIFIED: NoDetails
   /** `found`: what foreign keys hold, in native units: nothing, or less than it costs to move it. */
   NOTHING_TO_SWEEP: { currencyCode: string; found: string }
+  /** A second server shows coins of foreign keys, and the first none that a sweep can move. */
+  COINS_DISPUTED: { currencyCode: string; server: string; coinCount: number }
   /** `incoming`, `immature`, `reserved`, `frozen`: what the payment could take if it were spendable, in native units of the coin. */
   PENDING_FUNDS: {
     currencyCode?: string
@@ -164,6 +166,14 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
       found === '0'
         ? 'The server knows no unspent coin of them. Check the currency and the network.'
         : `They hold ${found} native units, and to move these costs more than would arrive. Try a lower fee.`
+  },
+  COINS_DISPUTED: {
+    name: 'Error',
+    exitCode: 31,
+    message: ({ currencyCode }) => `Two servers differ about the ${currencyCode} that the keys hold`,
+    hint: ({ server, coinCount }) =>
+      `${server} shows ${coinCount === 1 ? 'a coin' : `${coinCount} coins`} in blocks, which the first server does not show. Keep the keys, and try again; if it stays so, name another server first.`,
+    retryable: true
   },
   PENDING_FUNDS: {
     name: 'PendingFundsError',

@@ -8,10 +8,8 @@ import {
   type FreshAddress,
   isWalletError,
   type Json,
-  type KeptCoins,
   type MessageOptions,
   type PaymentSight,
-  type SigningOptions,
   type SpendInfo,
   type SpentTarget,
   WalletError,
@@ -21,7 +19,8 @@ import { ElectrumFault } from './electrum/connection.ts'
 import type { ChainTip } from './electrum/headers.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import { broadcast, findPayment } from './electrum/requests.ts'
-import { regrade, releaseHeld, SecondOpinion, type Witness } from './grades.ts'
+import type { Witness } from './electrum/witness.ts'
+import { regrade, releaseHeld, SecondOpinion } from './grades.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
 import { signUtxoMessage } from './messages.ts'
 import { scan } from './scan.ts'
@@ -53,6 +52,8 @@ export const openEngine = async (
   await engine.load()
   return engine
 }
+
+type SweepArguments = Parameters<NonNullable<CurrencyEngine['sweepPrivateKeys']>>
 
 /**
  * The engine of one wallet: scripts, ledger and scan, joined to the kernel's calls. It reports each fact once, and nothing
@@ -189,32 +190,32 @@ class UtxoEngine implements CurrencyEngine {
   }
 
   async signTx(
-    transaction: EngineTransaction,
-    privateKeys: WalletKeys,
-    options: SigningOptions = {}
+    ...[tx, privateKeys, options]: Parameters<CurrencyEngine['signTx']>
   ): Promise<EngineTransaction> {
     // A resync puts others in their places, and a signature can take seconds.
     const wallet = this.#state.now(this.#pool.safeHeight)
-    return signUtxoDraft(wallet, transaction, { privateKeys, ...options })
+    return signUtxoDraft(wallet, tx, { privateKeys, ...options })
   }
 
   async signMessage(message: string, privateKeys: WalletKeys, options: MessageOptions = {}): Promise<string> {
     return signUtxoMessage(this.#state, message, { privateKeys, ...options })
   }
 
-  async sweepPrivateKeys(
-    spend: SpendInfo,
-    foreignKeys: readonly string[],
-    kept: KeptCoins
-  ): Promise<EngineTransaction> {
+  async sweepPrivateKeys(...[spend, keys, kept]: SweepArguments): Promise<EngineTransaction> {
     this.#checkAlive()
     this.#attach()
     await this.#pool.whenReady(READY_MS)
     const address = await this.#state.addressAt(this.#state.table.mainBranch(0), undefined)
-    const source = { ...(await this.#spendSource()), pool: this.#pool, address, kept }
+    const source = {
+      ...(await this.#spendSource()),
+      pool: this.#pool,
+      address,
+      kept,
+      ...this.#opinion.second
+    }
     // Few wallets ever sweep.
     const { draftSweep } = await import('./spend/sweep.ts')
-    return this.#query(() => draftSweep(source, spend, foreignKeys))
+    return this.#query(() => draftSweep(source, spend, keys))
   }
 
   async signSweep(draft: EngineTransaction, foreignKeys: readonly string[]): Promise<EngineTransaction> {

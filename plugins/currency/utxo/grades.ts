@@ -2,7 +2,7 @@ import type { Clock, Grade } from '../../../kernel/plugin-api.ts'
 import type { ElectrumPool } from './electrum/pool.ts'
 import type { HistoryItem } from './electrum/replies.ts'
 import { fetchHistories } from './electrum/requests.ts'
-import type { Testimony, WitnessLife, WitnessQuery } from './electrum/witness.ts'
+import type { Testimony, Witness, WitnessLife } from './electrum/witness.ts'
 import type { Ledger, LedgerTx } from './wallet/ledger.ts'
 import type { ScriptRecord, ScriptSource, ScriptTable } from './wallet/scripts.ts'
 
@@ -45,9 +45,6 @@ export const regrade = (pool: Pick<ElectrumPool, 'standingOf'>, ledger: Ledger, 
 
 /** Blocks above a transaction after which it is not graded again. */
 const SETTLED = 100
-
-/** Asks another server than one for histories and blocks; undefined if none answers. */
-export type Witness = (url: string, query: WitnessQuery) => Promise<Testimony | undefined>
 
 /** What a comparison needs. */
 interface Compared {
@@ -104,6 +101,20 @@ export class SecondOpinion implements WitnessLife {
   /** True if a block that one server claims counts only once a second one has it. */
   get mustAgree(): boolean {
     return this.#witness !== undefined
+  }
+
+  /** What asks a second server for something else. */
+  get second(): { readonly witness: Witness | undefined; readonly life: WitnessLife } {
+    const isOver = (): boolean => this.#isEnded
+    return {
+      witness: this.#witness,
+      life: {
+        get isEnded() {
+          return isOver()
+        },
+        onOpen() {}
+      }
+    }
   }
 
   /** True if no second server has answered for as long as a payment waits for one. */

@@ -319,7 +319,7 @@ test('two servers agree on a chain only if both have its first block and one of 
     const life = { isEnded: false, onOpen: () => {} }
     await linked.witness({ scripthashes: [], heights: [], skip: 0, life }, async ({ heights }) => {
       t.deepEqual(heights, [0, 33])
-      return { server: 'other', height: 39, histories: [], hashes: others }
+      return { server: 'other', height: 39, ...{ histories: [], unspent: [] }, hashes: others }
     })
     t.is(standing(), seen)
   }

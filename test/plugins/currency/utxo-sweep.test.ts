@@ -18,7 +18,7 @@ import { bitcoinCashRow } from '../../../plugins/currency/utxo/params/bitcoin-ca
 import type { CoinRow } from '../../../plugins/currency/utxo/params/coin.ts'
 import { dogecoinRow } from '../../../plugins/currency/utxo/params/dogecoin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
-import { BAD, makeHostileWorld, only } from './hostile-world.ts'
+import { BAD, GOOD, line, makeHostileWorld, only, type Twist } from './hostile-world.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
 const base58check = createBase58check(sha256)
@@ -157,7 +157,11 @@ test('a sweep moves the coins of every script of a key into the wallet, in one t
     t.is(inputs.length, count)
     t.is(outputs.length, 1)
     t.is(Number(swept.nativeAmount), held - Number(swept.networkFee))
-    t.like(swept, { isSend: false, otherParams: {}, ourReceiveAddresses: [publicAddress] })
+    t.like(swept, {
+      isSend: false,
+      otherParams: { servers: { word: 'alone' } },
+      ourReceiveAddresses: [publicAddress]
+    })
     // A signature is at most one byte shorter than it is counted, and a count of inputs two.
     const short = Number(swept.networkFee) - Math.ceil(weight / 4) * 7
     t.true(short >= 0 && short <= 7 * (count + 4), `${short}`)
@@ -185,7 +189,7 @@ test('incoming coins, young rewards and those that cost more than they bring sta
   world.chain.fund(segwit, '70000')
   const swept = await sweep()
   t.is(swept?.spentCoins?.length, 1)
-  t.deepEqual(swept?.otherParams, { leftOut: { incoming: '70000', costly: '900' } })
+  t.deepEqual(swept?.otherParams?.leftOut, { incoming: '70000', costly: '900' })
   world.chain.mine(1, legacy)
   const young = await sweep()
   t.is(young?.spentCoins?.length, 2)
@@ -258,6 +262,50 @@ test('a block that a server makes up for a coin is no confirmation: nothing is s
   world.chain.fund(segwit, '40000')
   const alice = await world.openWallet()
   await t.throwsAsync(async () => alice.sweep(SPEND, [wifOf(17)]), { code: 'NETWORK' })
+})
+
+test('two servers are asked which coins there are: the review says where they differ, and none calls keys empty alone', async t => {
+  const { p2wpkh: segwit = new Uint8Array(), p2pkh: legacy = new Uint8Array() } = scriptsOf(23)
+  let hides: 'all' | 'nothing' | 'one' = 'nothing'
+  const twist: Twist = (method, reply) => {
+    if (method !== 'blockchain.scripthash.listunspent') return line(reply)
+    const coins = (reply.result as JsonObject[]).filter(
+      ({ value }) => hides === 'nothing' || (hides === 'one' && value !== 40_000)
+    )
+    return line({ ...reply, result: coins })
+  }
+  // The first server is the bad one, then the second.
+  for (const [servers, isFirst] of [
+    [[BAD, GOOD], true],
+    [[GOOD, BAD], false]
+  ] as const) {
+    const world = makeHostileWorld(twist, { servers: [...servers] })
+    t.teardown(() => world.close())
+    const alice = await world.openWallet()
+    hides = 'nothing'
+    await t.throwsAsync(alice.sweep(SPEND, [wifOf(23)]), { code: 'NOTHING_TO_SWEEP' })
+    world.chain.fund(segwit, '40000')
+    world.chain.fund(legacy, '70000')
+    world.chain.mine()
+    const wordOf = async (): Promise<unknown> =>
+      (await alice.sweep({ ...SPEND, ...RATE }, [wifOf(23)])).otherParams?.servers
+    t.like(await wordOf(), { word: 'agrees', onlyHere: 0, onlyThere: 0 })
+    hides = 'one'
+    t.like(await wordOf(), {
+      word: 'differs',
+      ...(isFirst ? { onlyHere: 0, onlyThere: 1 } : { onlyHere: 1, onlyThere: 0 })
+    })
+    hides = 'all'
+    if (isFirst) await t.throwsAsync(wordOf(), { code: 'COINS_DISPUTED' })
+    else t.like(await wordOf(), { word: 'differs', onlyHere: 2, onlyThere: 0 })
+  }
+})
+
+test('keys are not called empty while no second server answers that is named', async t => {
+  const world = makeHostileWorld(() => 'nonsense\n', { servers: [GOOD, BAD] })
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  await t.throwsAsync(alice.sweep(SPEND, [wifOf(29)]), { code: 'NETWORK' })
 })
 
 test('a sweep whose fee is more than half of what it moves needs a limit that allows it', async t => {

@@ -10,7 +10,9 @@ import {
   OLDEST,
   readHeaderHex,
   readHistory,
-  readTip
+  readTip,
+  readUnspent,
+  type UnspentItem
 } from './replies.ts'
 
 /** What a second server says of scripts and blocks. */
@@ -18,8 +20,10 @@ export interface Testimony {
   readonly server: string
   /** The height of its newest block. */
   readonly height: number
-  /** In the order of the scripts. */
+  /** In the order of the scripts; none where their coins were wanted. */
   readonly histories: readonly (readonly HistoryItem[])[]
+  /** The unspent outputs of the scripts, where they were wanted. */
+  readonly unspent: readonly UnspentItem[]
   /** The names of blocks by height; those that it does not have are left out. */
   readonly hashes: ReadonlyMap<number, string>
 }
@@ -38,8 +42,13 @@ export interface WitnessQuery {
   readonly scripts?: ScriptSource
   /** As Electrum names scripts. */
   readonly scripthashes: readonly string[]
+  /** The unspent outputs of the scripts are wanted, and not their histories. */
+  readonly wantsCoins?: boolean
   readonly heights: readonly number[]
 }
+
+/** Asks another server than one for histories and blocks; undefined if none answers. */
+export type Witness = (url: string, query: WitnessQuery) => Promise<Testimony | undefined>
 
 /**
  * Asks a second server, in a connection of its own that is closed afterwards, and others if that one does not answer.
@@ -100,15 +109,19 @@ const testify = async (
   checkKnownBlocks(io.crypto, network, blocks)
   const { height } = readTip(tip)
   const shown = heights.filter(at => at <= height)
+  const isAboutCoins = query.wantsCoins === true
+  const method = `blockchain.scripthash.${isAboutCoins ? 'listunspent' : 'get_history'}`
   const replies = connection.callMany([
-    ...query.scripthashes.map(hash => ({ method: 'blockchain.scripthash.get_history', params: [hash] })),
+    ...query.scripthashes.map(hash => ({ method, params: [hash] })),
     ...shown.map(header)
   ])
   const answers = await Promise.all(replies)
+  const ofScripts = answers.slice(0, query.scripthashes.length)
   return {
     server: connection.url,
     height,
-    histories: answers.slice(0, query.scripthashes.length).map(readHistory),
+    histories: isAboutCoins ? [] : ofScripts.map(readHistory),
+    unspent: isAboutCoins ? ofScripts.flatMap(readUnspent) : [],
     hashes: new Map(shown.map((at, index) => [at, hashOf(answers[query.scripthashes.length + index])]))
   }
 }

@@ -5,12 +5,54 @@ import { ElectrumFault, ElectrumRefusal } from '../electrum/connection.ts'
 import type { ElectrumPool } from '../electrum/pool.ts'
 import { readUnspent, type UnspentItem } from '../electrum/replies.ts'
 import { fetchTxs } from '../electrum/requests.ts'
+import type { Witness, WitnessLife } from '../electrum/witness.ts'
 import type { KeyScript, SingleKey } from '../keys/wif.ts'
 import type { SpendSource } from './choose-coins.ts'
 
 /** What the coins of foreign keys are looked up with. */
 export interface ForeignCoinSource extends Pick<SpendSource, 'coin' | 'io'> {
-  readonly pool: Pick<ElectrumPool, 'callMany' | 'headersAt' | 'standingOf'>
+  readonly pool: Pick<ElectrumPool, 'callMany' | 'headersAt' | 'serverUrl' | 'standingOf' | 'tip'>
+  /** Asks a second server; absent where the user named one. */
+  readonly witness: Witness | undefined
+  readonly life: WitnessLife
+}
+
+/**
+ * What a second server says of the same scripts. `alone`: none was named; `silent`: none answers. Only coins in blocks differ: what is
+ * unconfirmed reaches servers one after another.
+ */
+export interface SecondWord {
+  readonly word: 'agrees' | 'alone' | 'differs' | 'silent'
+  readonly server?: string
+  /** How many of the coins that were found the second server does not show. */
+  readonly onlyHere?: number
+  /** How many coins only the second server shows. */
+  readonly onlyThere?: number
+}
+
+/** Compares the coins that one server shows of scripts with those of a second one. */
+export const compareCoins = async (
+  { pool, witness, life }: ForeignCoinSource,
+  scripts: readonly OwnedScript[],
+  found: readonly ForeignCoin[]
+): Promise<SecondWord> => {
+  if (witness === undefined) return { word: 'alone' }
+  const scripthashes = scripts.map(({ script }) => scriptHashOf(script))
+  const query = { life, skip: 0, scripthashes, heights: [], wantsCoins: true }
+  const testimony = await witness(pool.serverUrl, query)
+  if (testimony === undefined) return { word: 'silent' }
+  const { unspent, server } = testimony
+  const there = new Map(unspent.map(item => [`${item.txid}:${item.vout}`, item]))
+  const here = new Set(found.map(({ txid, vout }) => `${txid}:${vout}`))
+  const isSame = ({ txid, vout, height }: ForeignCoin): boolean =>
+    height === 0 || Math.max(0, there.get(`${txid}:${vout}`)?.height ?? 0) === height
+  const onlyHere = found.filter(coin => !isSame(coin)).length
+  // What is above the tip of the first server it will show, too.
+  const tip = pool.tip?.height ?? 0
+  const onlyThere = unspent.filter(
+    ({ txid, vout, height }) => height > 0 && height <= tip && !here.has(`${txid}:${vout}`)
+  ).length
+  return { word: onlyHere + onlyThere === 0 ? 'agrees' : 'differs', server, onlyHere, onlyThere }
 }
 
 /** A script that a key owns. */
@@ -46,7 +88,7 @@ export interface ForeignCoin extends OwnedScript {
 }
 
 /**
- * The coins of scripts by the word of one server: that there are no others only it says. What each is worth stands in the bytes of its transaction,
+ * The coins of scripts by the word of one server: that there are no others only it says, and {@link compareCoins} a second one. What each is worth stands in the bytes of its transaction,
  * and that a block has it, a proof shows as for the coins of the wallet.
  *
  * @throws ElectrumFault for a coin that is not in the bytes of its transaction, or more than there can be; NOT_SUPPORTED

@@ -14,10 +14,12 @@ import { type KeyScript, readWif, type SingleKey } from '../keys/wif.ts'
 import { dustOf, isImmature, rateOf, type SpendSource } from './choose-coins.ts'
 import { feeOf, feeRateText, outputWeightOf } from './fees.ts'
 import {
+  compareCoins,
   type ForeignCoin,
   type ForeignCoinSource,
   findCoins,
   type OwnedScript,
+  type SecondWord,
   scriptOfKey,
   sumOf
 } from './foreign-coins.ts'
@@ -40,9 +42,10 @@ export interface SweepSource extends SpendSource, ForeignCoinSource {
  * of every script that a key can own; what each is worth is read from the bytes of the transaction that made it.
  *
  * What another wallet of the account keeps back is left, and so are incoming coins unless the spend says otherwise, those that cost more
- * than they bring, and of very many the smallest; `otherParams.leftOut` says by {@link LeftReason} what they are worth.
+ * than they bring, and of very many the smallest; `otherParams.servers` has what a second server says ({@link SecondWord}), and
+ * `otherParams.leftOut` by {@link LeftReason} what they are worth.
  *
- * @throws KEY_INTEGRITY for what is no such key; NOTHING_TO_SWEEP, PENDING_FUNDS, FEE_INVALID; NOT_SUPPORTED for a key of the wallet
+ * @throws KEY_INTEGRITY for what is no such key; NOTHING_TO_SWEEP, COINS_DISPUTED, PENDING_FUNDS, FEE_INVALID; NOT_SUPPORTED for a key of the wallet
  * itself, whose coins can be frozen, or another payee than the wallet; NETWORK
  */
 export const draftSweep = async (
@@ -56,7 +59,8 @@ export const draftSweep = async (
   const rate = rateOf(source, spend)
   return withKeys(source, keys, async scripts => {
     const found = await findCoins(source, scripts)
-    return draftOf(source, spend, { ...planSweep(source, spend, { found, rate }), rate })
+    const second = await compareCoins(source, scripts, found)
+    return draftOf(source, spend, { ...planSweep(source, spend, { found, rate, second }), rate, second })
   })
 }
 
@@ -114,10 +118,16 @@ interface SweepPlan {
   readonly left: ReadonlyMap<LeftReason, bigint>
 }
 
+/** The fee rate, and what a second server says. */
+interface RatedWord {
+  readonly rate: bigint
+  readonly second: SecondWord
+}
+
 const planSweep = (
   source: SweepSource,
   spend: SpendInfo,
-  { found, rate }: { readonly found: readonly ForeignCoin[]; readonly rate: bigint }
+  { found, rate, second }: { readonly found: readonly ForeignCoin[] } & RatedWord
 ): SweepPlan => {
   const { coin, network, address } = source
   const { program, script } = parseAddress(coin, network, address)
@@ -151,6 +161,15 @@ const planSweep = (
   }
   if (Object.values(waiting).some(value => value !== '0'))
     throw new WalletError('PENDING_FUNDS', { currencyCode: coin.code, ...waiting })
+  const { word, server = '', onlyThere = 0 } = second
+  // Where two servers are named, none calls keys empty alone.
+  if (word === 'silent')
+    throw new WalletError('NETWORK', {
+      path: '',
+      server: 'a second server, which has to say that the keys are empty'
+    })
+  if (onlyThere > 0)
+    throw new WalletError('COINS_DISPUTED', { currencyCode: coin.code, server, coinCount: onlyThere })
   throw new WalletError('NOTHING_TO_SWEEP', { currencyCode: coin.code, found: String(sumOf(found)) })
 }
 
@@ -191,7 +210,7 @@ const weightOfInput = ({ type, key: { publicKey } }: OwnedScript): number => {
 const draftOf = (
   source: SweepSource,
   spend: SpendInfo,
-  { coins, amount, fee, left, rate }: SweepPlan & { readonly rate: bigint }
+  { coins, amount, fee, left, rate, second }: SweepPlan & RatedWord
 ): EngineTransaction => ({
   tokenId: null,
   txid: '',
@@ -213,6 +232,7 @@ const draftOf = (
           ? undefined
           : Object.fromEntries([...left].map(([why, worth]) => [why, String(worth)]))
     }),
+    servers: { ...second },
     sweep: coins.map(({ script, value }) => [hexOf(script), String(value)])
   }
 })
