@@ -116,6 +116,7 @@ export class WalletRuntime implements EngineHost {
     this.#spender ??= new Spender({
       ...{ services, walletId, info, engine, history, journal, rules },
       balanceOf: tokenId => this.state.balanceOf(tokenId),
+      freezeCoins: () => this.#freezeCoins(),
       frozenAmong: outpoints => frozenAmong(this.#context, outpoints),
       txChanged: txid => this.#emitTransactions({ created: [], changed: [txid] }),
       lookAgain: () => this.#watch([]),
@@ -198,6 +199,15 @@ export class WalletRuntime implements EngineHost {
     return records
       .filter(({ recycleable, address }) => !recycleable && address !== '')
       .map(({ address }) => address)
+  }
+
+  /** In the turn of `changeCoin`: an older reading must not undo what a person has just frozen. */
+  #freezeCoins(): Promise<void> {
+    return this.#context.mutex.run(() =>
+      this.engine.callIfMade('freezing coins', async engine =>
+        engine.freezeCoins?.(await this.frozenCoins(engine))
+      )
+    )
   }
 
   frozenCoins(engine: CurrencyEngine): Promise<readonly string[]> {
@@ -337,15 +347,7 @@ export class WalletRuntime implements EngineHost {
       this.#inBackground(
         this.engine.callIfMade('taking synced files', async engine => engine.syncedFilesChanged?.())
       )
-    if (paths.some(isCoinPath))
-      // In the turn of `changeCoin`: an older reading must not undo what a person has just frozen.
-      this.#inBackground(
-        this.#context.mutex.run(() =>
-          this.engine.callIfMade('freezing coins', async engine =>
-            engine.freezeCoins?.(await this.frozenCoins(engine))
-          )
-        )
-      )
+    if (paths.some(isCoinPath)) this.#inBackground(this.#freezeCoins())
     if (!paths.some(path => path.startsWith('Addresses/'))) return
     this.#addresses = undefined
     const adding = this.engine.callIfMade('taking used addresses', async engine =>

@@ -18,7 +18,7 @@ import type {
 import { isBalance, readEngineTransaction } from '../engine/validate.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from '../history/metadata.ts'
 import { codeOf } from '../history/view.ts'
-import { reserveCoins } from './open-payments.ts'
+import { frozenCoinsIn, reserveCoins } from './open-payments.ts'
 import { frozenTransaction } from './reviewed-transaction.ts'
 import type { SpenderOptions } from './spender.ts'
 
@@ -37,9 +37,17 @@ export const makeSpend = async (context: SpenderOptions, request: SpendInfo): Pr
   await requireCoinChoice(context, spend)
   const keys = await context.engine.keysFor(spendQuestionOf('draft', spend))
   const { pluginId } = context.info
-  const draft = await context.engine.call('making a payment', async engine =>
-    readEngineTransaction(pluginId, await engine.makeSpend(looseCopy(spend), keys))
-  )
+  const make = (): Promise<EngineTransaction> =>
+    context.engine.call('making a payment', async engine =>
+      readEngineTransaction(pluginId, await engine.makeSpend(looseCopy(spend), keys))
+    )
+  let draft = await make()
+  // A note that cannot be read says by its name alone whose it is: the engine knows its coin no earlier than the wallet has it.
+  const spent = { isSend: true, ...compact({ spentCoins: draft.spentCoins, replaces: spend.replaces }) }
+  if ((await frozenCoinsIn(context, spent)).length > 0) {
+    await context.freezeCoins()
+    draft = await make()
+  }
   const made = draftOf(context, spend, draft)
   const { coins, bumps } = spend
   const isOther = coins !== undefined && !isSameCoins(coins, made.spentCoins)

@@ -131,16 +131,20 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentContext, draft: Tr
  *
  * @throws COIN_FROZEN
  */
-export const checkFrozenCoins = async (
+export const checkFrozenCoins = async (context: FrozenCoinContext, tx: Transaction): Promise<void> => {
+  const [coin] = await frozenCoinsIn(context, tx)
+  if (coin !== undefined) throw new WalletError('COIN_FROZEN', { txid: tx.txid, coin })
+}
+
+/** The frozen coins that a payment must not spend: those that the payment has which it replaces, it may. */
+export const frozenCoinsIn = async (
   { frozenAmong, journal, rules, info }: FrozenCoinContext,
-  { isSend, replaces, spentCoins = [], txid }: Transaction
-): Promise<void> => {
+  { isSend, replaces, spentCoins = [] }: Pick<Transaction, 'isSend' | 'replaces' | 'spentCoins'>
+): Promise<readonly string[]> => {
   const replaced = replaces === undefined ? [] : (journal.findSigned(replaces)?.tx.spentCoins ?? [])
   const fresh = spentCoins.filter(coin => !replaced.includes(coin))
   // The coins of a sweep are of foreign keys, perhaps those of another wallet.
-  const frozen = isSend ? await frozenAmong(fresh) : (await rules.keptCoins(info.pluginId, fresh)).frozen
-  const [coin] = frozen
-  if (coin !== undefined) throw new WalletError('COIN_FROZEN', { txid, coin })
+  return isSend ? frozenAmong(fresh) : (await rules.keptCoins(info.pluginId, fresh)).frozen
 }
 
 /**

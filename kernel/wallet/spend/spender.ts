@@ -32,6 +32,8 @@ export interface SpenderOptions extends OpenPaymentContext, FrozenCoinContext {
   readonly history: History
   readonly rules: AccountRules
   balanceOf(tokenId: TokenId | null): NativeAmount
+  /** Gives the engine the coins again that no draft may take. */
+  freezeCoins(): Promise<void>
   /** Called with the txid of a spend that the history now has. */
   txChanged(txid: Txid): void
   /** Called for a payment that was left alone by a round of `watchPayments` and can be looked for now. */
@@ -48,6 +50,7 @@ export class Spender implements SpenderOptions {
   readonly rules: AccountRules
   readonly journal: SpendJournal
   readonly balanceOf: SpenderOptions['balanceOf']
+  readonly freezeCoins: SpenderOptions['freezeCoins']
   readonly frozenAmong: SpenderOptions['frozenAmong']
   readonly txChanged: SpenderOptions['txChanged']
   readonly openPaymentsChanged: SpenderOptions['openPaymentsChanged']
@@ -71,6 +74,7 @@ export class Spender implements SpenderOptions {
     this.rules = options.rules
     this.journal = options.journal
     this.balanceOf = options.balanceOf
+    this.freezeCoins = options.freezeCoins
     this.frozenAmong = options.frozenAmong
     this.txChanged = options.txChanged
     this.openPaymentsChanged = options.openPaymentsChanged

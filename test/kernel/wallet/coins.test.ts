@@ -147,6 +147,31 @@ test('a note that cannot be read keeps its coin frozen, and one in the file of a
   t.deepEqual(frozen, ['aa:1'])
 })
 
+test('a coin that comes after its note, which cannot be read, is taken by no draft', async t => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
+  const user = makeKnownUser(t, { infos: [info] })
+  user.put(info, { [`Coins/${nameOf(info, 'aa:1')}.json`]: { outpoint: 7, isFrozen: true } })
+  const coins: EngineCoin[] = []
+  let frozen: readonly string[] = []
+  const engine: ToyOptions['engine'] = good => ({
+    listCoins: async () => coins,
+    freezeCoins: async outpoints => {
+      frozen = outpoints
+    },
+    async makeSpend(spend, keys) {
+      const outpoints = coins.map(({ txid, vout }) => `${txid}:${vout}`)
+      const free = outpoints.filter(outpoint => !frozen.includes(outpoint)).slice(0, 1)
+      return { ...(await good.makeSpend(spend, keys)), spentCoins: free }
+    }
+  })
+  const { account } = await user.logIn({ plugins: [makeToy({ engine }).plugin] })
+  const wallet = await account.openWallet(info.id)
+  await wallet.listCoins()
+  coins.push(COIN, { ...COIN, txid: 'bb' })
+  const { spentCoins } = await wallet.makeSpend({ tokenId: null, spendTargets: pay([]).spendTargets })
+  t.deepEqual(spentCoins, ['bb:1'])
+})
+
 test('a coin that is frozen after the signature keeps the payment from being sent, unless its bytes may have left', async t => {
   let isDown = true
   const sent: string[] = []
