@@ -3,19 +3,21 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generateMnemonic } from '@scure/bip39'
+import { HDKey } from '@scure/bip32'
+import { generateMnemonic, mnemonicToSeedSync } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import test, { type ExecutionContext } from 'ava'
-import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import { serveFakeWorld } from '../../../fake-server/http/serve-fake-world.ts'
-import { nativeAmount, type WalletKeys } from '../../../kernel/index.ts'
+import type { WalletKeys } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { addressOf } from '../../../plugins/currency/utxo/chain/address.ts'
 import { importWalletKeys } from '../../../plugins/currency/utxo/keys/import-keys.ts'
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { ScriptTable } from '../../../plugins/currency/utxo/wallet/scripts.ts'
-import { openDevice, waitFor } from '../../helpers/device.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { bitcoinLab } from './lab-nodes.ts'
+import { withNode, wordsOf } from './node-lab.ts'
+import { becomes, isConfirmed, pay } from './story-steps.ts'
 
 // Electrum of Debian, a client that others wrote: beside ours on one server, and without any.
 const ELECTRUM = '/usr/bin/electrum'
@@ -164,12 +166,12 @@ interface Daemon {
   command(...args: readonly string[]): Promise<string>
 }
 
-/** Starts Electrum with the wallet of a seed, on one server. */
-const startElectrum = async (t: ExecutionContext, seed: string, server: string): Promise<Daemon> => {
+/** Starts Electrum with the wallet of an account key, on one server. */
+const startElectrum = async (t: ExecutionContext, key: string, server: string): Promise<Daemon> => {
   const folder = folderFor(t)
   const home = ['--regtest', '-D', folder]
   const command = (...args: readonly string[]): Promise<string> => run(ELECTRUM, [...home, ...args])
-  await command('restore', '--offline', seed)
+  await command('restore', '--offline', key)
   const { hostname, port } = new URL(server)
   const args = [...home, '-v', 'daemon', '--oneserver', '-s', `${hostname}:${port}:t`]
   let said = ''
@@ -197,36 +199,30 @@ const startElectrum = async (t: ExecutionContext, seed: string, server: string):
   return { command }
 }
 
-test.serial(
-  'Electrum and a wallet of ours with the same seed pay on one server, and see the same coins at each step',
-  async t => {
+withNode(
+  test.serial,
+  'Electrum and a wallet of ours with the same keys pay on one server over a real node, and all three see the same coins at each step',
+  async (t, lab) => {
     if (!needsElectrum(t)) return
-    t.timeout(300_000)
-    const world = makeFakeWorld({ io })
-    const served = await serveFakeWorld(world)
-    t.teardown(() => served.close())
-    const [server = ''] = served.electrumServers
-    const [{ text: seed } = { text: '' }] = await electrumDerives(t, [{ language: 'en', type: 'segwit' }])
-    t.log(seed)
-    const electrum = await startElectrum(t, seed, server)
-    const kernel = await openDevice(world, {
-      io: { ...world.ioFor(io), connect: io.connect ?? t.fail('no sockets') },
-      pluginOptions: { bitcoin: { network: 'regtest', servers: [server] } }
-    })
-    t.teardown(() => kernel.close())
-    const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse' })
-    const wallet = await account.createCurrencyWallet('wallet:bitcoin', {
-      importText: seed,
-      keyOptions: { form: 'electrum' }
-    })
+    const { node } = lab
+    const words = wordsOf(t)
+    const owner = await lab.open(words)
+    const { wallet, kernel } = owner
+    const master = HDKey.fromMasterSeed(mnemonicToSeedSync(words), SEGWIT_TEST_KEYS)
+    const electrum = await startElectrum(
+      t,
+      master.derive("m/84'/1'/0'").privateExtendedKey ?? '',
+      lab.server
+    )
     const electrumHas = async (): Promise<{ confirmed: bigint; unconfirmed: bigint }> => {
       const { confirmed = '0', unconfirmed = '0' } = JSON.parse(await electrum.command('getbalance'))
       const native = (coins: string): bigint => BigInt(Math.round(Number(coins) * 1e8))
       return { confirmed: native(confirmed), unconfirmed: native(unconfirmed) }
     }
-    const agree = async (step: string, wanted: bigint): Promise<void> => {
-      await waitFor(() => BigInt(wallet.balanceOf(null)) === wanted).catch(() => {})
-      t.is(BigInt(wallet.balanceOf(null)), wanted, `ours: ${step}`)
+    const agree = async (step: string): Promise<void> => {
+      await owner.agree(t, `ours and the node's: ${step}`)
+      const { trusted, untrusted_pending: pending } = owner.balances()
+      const wanted = BigInt(trusted) + BigInt(pending)
       let theirs = 0n
       await waitFor(async () => {
         const { confirmed, unconfirmed } = await electrumHas()
@@ -235,32 +231,32 @@ test.serial(
       }, 60_000).catch(() => {})
       t.is(theirs, wanted, `Electrum: ${step}`)
     }
-    const { publicAddress: address } = await wallet.getReceiveAddress()
+    const address = await owner.address()
     t.is(await electrum.command('getunusedaddress'), address)
-    world.chain.fund(address, '50000000')
-    await agree('received', 50_000_000n)
-    world.chain.mine(1)
-    await agree('confirmed', 50_000_000n)
+    await lab.pay(address, 0.5)
+    await agree('received')
+    await lab.mine(1)
+    await agree('confirmed')
+    t.is((await electrumHas()).confirmed, 50_000_000n)
 
-    const raw = await electrum.command('payto', PAYEE, '0.1', '-f', '0.0001')
+    const payee = await node.call('getnewaddress')
+    const raw = await electrum.command('payto', payee, '0.1', '-f', '0.0001')
     await electrum.command('broadcast', raw)
-    await agree('Electrum has paid', 39_990_000n)
-    world.chain.mine(1)
-    await waitFor(async () =>
-      (await wallet.getTransactions()).every(({ confirmations }) => confirmations === 'confirmed')
-    )
+    await waitFor(async () => (await node.call('getrawmempool')).length === 1)
+    await lab.chain.follow()
+    await agree('Electrum has paid')
+    t.is(owner.balances().trusted, '39990000')
+    await lab.mine(1)
+    await agree('its payment is confirmed')
 
-    const draft = await wallet.makeSpend({
-      tokenId: null,
-      spendTargets: [{ publicAddress: PAYEE, nativeAmount: nativeAmount('5000000') }]
-    })
-    await wallet.spend(draft)
-    const left = 39_990_000n - 5_000_000n - BigInt(draft.networkFee)
-    await agree('we have paid', left)
-    world.chain.mine(1)
-    await agree('both are confirmed', left)
+    const { txid } = await pay(owner, [[payee, 5_000_000n]])
+    t.true((await node.call('getrawmempool')).includes(txid))
+    await agree('we have paid')
+    await lab.mine(1)
+    await becomes(t, owner, txid, isConfirmed)
+    await agree('both are confirmed')
     t.is((await electrumHas()).unconfirmed, 0n)
-    t.deepEqual(world.chain.balance(PAYEE), { confirmed: '15000000', unconfirmed: '0' })
+    t.is(await node.call('getreceivedbyaddress', payee), 0.15)
 
     const text = 'I am Alice, Ä'
     const theirs = await electrum.command('signmessage', address, text)
@@ -272,7 +268,9 @@ test.serial(
       otherParams: { publicAddress: address, format: 'legacy' }
     })
     t.is(await electrum.command('verifymessage', address, signed, text), 'true', 'a message that we signed')
-  }
+  },
+  { coin: bitcoinLab }
 )
 
-const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+/** Electrum tells by these bytes which addresses an account key is for. */
+const SEGWIT_TEST_KEYS = { private: 0x045f18bc, public: 0x045f1cf6 }

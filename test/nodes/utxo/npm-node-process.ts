@@ -16,7 +16,7 @@ interface Library {
   readonly MTX: new () => Draft
   readonly TX: { fromRaw(hex: string, encoding: 'hex'): Tx }
   readonly Coin: { fromOptions(options: object): object }
-  readonly Network: { get(name: string): { addressPrefix: object; keyPrefix: object } }
+  readonly Network: { get(name: string): { addressPrefix: object; keyPrefix: object; minRelay: number } }
   readonly FullNode: new (options: object) => FullNode
 }
 
@@ -418,6 +418,7 @@ const methods: Readonly<Record<string, (wallet: Keys, ...params: any[]) => unkno
   generateblock: (_, address: string, texts: readonly string[]) =>
     mineBlock({ address, only: texts.map(text => TX.fromRaw(text, 'hex')) }).then(() => {}),
   replaceblocks: (_, depth: number) => replaceBlocks(depth),
+  getmempoolinfo: () => ({ minrelaytxfee: network.minRelay / 1e8 }),
   getmempoolentry: (_, txid: string) => ancestorsOf(txid),
   forgetmempool: () => node.mempool.reset()
 }
