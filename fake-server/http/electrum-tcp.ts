@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
 import { makeLineReader } from '../electrum/connect.ts'
+import { type ServerKind, serverKinds } from '../electrum/kinds.ts'
 import type { ServedChain } from '../electrum/methods.ts'
 import { DEFAULT_LIMITS, type ElectrumLimits, makeElectrumSession } from '../electrum/session.ts'
 
@@ -11,6 +12,8 @@ export interface ElectrumServerOptions {
   /** Any free port if left out or 0. */
   readonly port?: number
   readonly limits?: Partial<ElectrumLimits>
+  /** The kind of server that it is like; the fake one's own if left out. */
+  readonly kind?: ServerKind
   /** Waits until all changes so far are durable; no reply is sent before, and clients are cut off if it rejects. */
   readonly saved?: () => Promise<void>
 }
@@ -36,7 +39,7 @@ export const MAX_UNSENT = 32_000_000
  */
 export const serveElectrumTcp = async (
   chain: ServedChain,
-  { host = '127.0.0.1', port = 0, limits = {}, saved }: ElectrumServerOptions = {}
+  { host = '127.0.0.1', port = 0, limits = {}, kind = serverKinds.ours, saved }: ElectrumServerOptions = {}
 ): Promise<ElectrumListener> => {
   const sockets = new Set<Socket>()
   let isReachable = true
@@ -44,7 +47,7 @@ export const serveElectrumTcp = async (
     if (!isReachable) return void socket.destroy()
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    serveSocket(chain, socket, { limits, saved })
+    serveSocket(chain, socket, { limits, saved, kind })
   })
   const bound = await listen(server, host, port)
   return {
@@ -85,13 +88,17 @@ export const sendSaved = (
   }
 }
 
-const serveSocket = (chain: ServedChain, socket: Socket, { limits, saved }: ConnectionOptions): void => {
+const serveSocket = (
+  chain: ServedChain,
+  socket: Socket,
+  { limits, saved, kind }: ConnectionOptions & { readonly kind: ServerKind }
+): void => {
   const write = (message: string): void => {
     if (socket.writableLength > MAX_UNSENT) socket.destroy()
     else if (socket.writable) socket.write(`${message}\n`)
   }
   const send = sendSaved(saved, write, () => socket.destroy())
-  const session = makeElectrumSession(chain, send, limits)
+  const session = makeElectrumSession(chain, send, limits, { kind, end: () => socket.end() })
   const read = makeLineReader(session, send, limits.maxMessage ?? DEFAULT_LIMITS.maxMessage)
   const decoder = new StringDecoder('utf8')
   socket.setNoDelay(true)

@@ -59,6 +59,29 @@ export const sendsAgain: Story = {
 }
 
 /** See its title. */
+export const forgetsIncoming: Story = {
+  title: 'an incoming payment that the node forgets is counted no longer, until it comes again',
+  run: async (t, lab) => {
+    const owner = await openRich(t, lab, [1])
+    const txid = await lab.pay(await owner.address(), 0.5)
+    await owner.agree(t, 'unconfirmed')
+    t.is(owner.balances().untrusted_pending, String(ONE / 2n))
+    const bytes = await lab.node.call('getrawtransaction', txid)
+    await lab.node.restart()
+    await lab.chain.follow()
+    await owner.agree(t, 'forgotten')
+    t.is(owner.balances().untrusted_pending, '0')
+    await lab.node.call('sendrawtransaction', bytes)
+    await lab.chain.follow()
+    await owner.agree(t, 'there again')
+    await lab.mine(1)
+    await becomes(t, owner, txid, isConfirmed)
+    await owner.agree(t, 'mined')
+    t.is(owner.balances().trusted, String(ONE + ONE / 2n))
+  }
+}
+
+/** See its title. */
 export const waitsForCoinbase: Story = {
   title: 'a block’s own coins can be spent after a hundred blocks, and are told apart before',
   run: async (t, lab) => {

@@ -209,11 +209,7 @@ withNode(
     const owner = await lab.open(words)
     const { wallet, kernel } = owner
     const master = HDKey.fromMasterSeed(mnemonicToSeedSync(words), SEGWIT_TEST_KEYS)
-    const electrum = await startElectrum(
-      t,
-      master.derive("m/84'/1'/0'").privateExtendedKey ?? '',
-      lab.server
-    )
+    const electrum = await startElectrum(t, master.derive("m/84'/1'/0'").privateExtendedKey ?? '', lab.server)
     const electrumHas = async (): Promise<{ confirmed: bigint; unconfirmed: bigint }> => {
       const { confirmed = '0', unconfirmed = '0' } = JSON.parse(await electrum.command('getbalance'))
       const native = (coins: string): bigint => BigInt(Math.round(Number(coins) * 1e8))

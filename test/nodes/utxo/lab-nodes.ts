@@ -17,7 +17,7 @@ import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { bitcoinCashRow } from '../../../plugins/currency/utxo/params/bitcoin-cash.ts'
 import type { NetworkRow } from '../../../plugins/currency/utxo/params/coin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
-import { bitcoin, litecoin } from '../../../plugins/currency/utxo/plugin.ts'
+import { bitcoin, litecoin, utxoPlugin } from '../../../plugins/currency/utxo/plugin.ts'
 import { installNpmNodes, type NpmNodeName, startNpmNode } from './npm-node.ts'
 
 /** A node with what the stories do with it, by the names of Litecoin Core's methods. */
@@ -61,7 +61,7 @@ export interface LabCoin {
   readonly blocks: number
   /** Says what is missing for its node. */
   findMissing(): Promise<string | undefined>
-  start(options: LitecoinNodeOptions): Promise<LabNode>
+  start(options?: LitecoinNodeOptions): Promise<LabNode>
 }
 
 const regtestOf = ({ networks }: { readonly networks: readonly NetworkRow[] }): NetworkRow => {
@@ -107,6 +107,14 @@ export const litecoinLab: LabCoin = {
       }
     }
   }
+}
+
+/** Litecoin's node when it takes the dearer of two payments, with a wallet that knows it. */
+export const replacingLab: LabCoin = {
+  ...litecoinLab,
+  name: 'Litecoin with replacement',
+  plugin: utxoPlugin({ ...litecoinRow, isReplaceable: true }),
+  start: () => litecoinLab.start({ takesReplacements: true })
 }
 
 const startFromNpm = async (name: NpmNodeName): Promise<LabNode> => {

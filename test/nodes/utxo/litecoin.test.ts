@@ -2,10 +2,12 @@ import test from 'ava'
 import {
   findsThousand,
   followsReorganisations,
+  forgetsIncoming,
   restartsOffline,
   sendsAgain,
   waitsForCoinbase
 } from './chain-stories.ts'
+import { replacingLab } from './lab-nodes.ts'
 import {
   cannotPayTwice,
   followsRival,
@@ -13,6 +15,7 @@ import {
   hastens,
   paysMany,
   receivesAndPays,
+  replacesOrCancels,
   signsMessages,
   sweeps
 } from './payment-stories.ts'
@@ -41,9 +44,10 @@ for (const story of [
 for (const backend of ['electrum', 'rpc'] as const) {
   runStory(test, followsRival, { backend })
   runStory(test, sendsAgain, { backend })
+  runStory(test, forgetsIncoming, { backend })
 }
 for (const backend of ['electrum', 'rpc', 'esplora'] as const)
   runStory(test, followsReorganisations, { backend })
 runStory(test, restartsOffline)
 runStory(test, findsThousand)
-runStory(test, receivesAndPays, { delayMs: 1000 })
+runStory(test, replacesOrCancels, { coin: replacingLab })

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
@@ -21,6 +19,7 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { quickCrypto } from '../../helpers/quick-crypto.ts'
 import { type KeyFormat, type LabCoin, type LabNode, litecoinLab } from './lab-nodes.ts'
+import { openSlowServer, SMALL_BATCHES } from './slow-server.ts'
 
 /** A real node, an Electrum server in front of it, and the servers that an account needs. */
 export interface NodeLab {
@@ -88,7 +87,7 @@ export interface NodeLabOptions extends LitecoinNodeOptions {
   readonly format?: KeyFormat
   /** How the wallets ask: an Electrum server or one of Esplora in front of the node, or the node itself. */
   readonly backend?: Backend
-  /** Replies come this much later and in small pieces, and notifications first, as real servers do it on purpose. */
+  /** Replies come this much later, those of Electrum as {@link openSlowServer} says. */
   readonly delayMs?: number
 }
 
@@ -111,7 +110,7 @@ export const withNode = (
   test(title, async t => {
     if (!(await needsNode(t, options.coin))) return
     t.timeout(STORY_MS)
-    await takeTurn(t)
+    await takeTurn(t, options.delayMs === undefined ? AT_ONCE : LATE_AT_ONCE)
     await run(t, await openNodeLab(t, options))
   })
 }
@@ -119,8 +118,8 @@ export const withNode = (
 const STORY_MS = 280_000
 
 /** Waits until few other tests of the file run. They wait for each other's nodes if all of them run at once. */
-const takeTurn = async (t: ExecutionContext): Promise<void> => {
-  if (running >= AT_ONCE) await new Promise<void>(resolve => void waiting.push(resolve))
+const takeTurn = async (t: ExecutionContext, most: number): Promise<void> => {
+  if (running >= most) await new Promise<void>(resolve => void waiting.push(resolve))
   else running += 1
   t.teardown(() => {
     const next = waiting.shift()
@@ -131,6 +130,7 @@ const takeTurn = async (t: ExecutionContext): Promise<void> => {
 
 // Most of a story is waiting: for a server's next look, for a block that is told.
 const AT_ONCE = 3
+const LATE_AT_ONCE = 6
 const waiting: (() => void)[] = []
 let running = 0
 
@@ -142,15 +142,16 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
   await node.call('generatetoaddress', coin.blocks, await node.call('getnewaddress'))
   const chain = await NodeChain.open(node.call, { network: coin.chain, clock: io.clock })
   t.teardown(() => chain.close())
-  const electrum = await serveElectrumTcp(chain)
+  const { delayMs = 0 } = options
+  const electrum = await serveElectrumTcp(chain, delayMs === 0 ? {} : { kind: SMALL_BATCHES })
   t.teardown(() => electrum.close())
   const esplora = await serveEsplora(chain)
   t.teardown(() => esplora.close())
   let server = { electrum: electrum.url, esplora: esplora.url, rpc: `rpc+${node.rpc?.origin}` }[backend]
-  if (options.delayMs !== undefined) {
-    const proxy = await openSlowProxy(electrum.port, options.delayMs)
-    t.teardown(() => proxy.close())
-    server = `tcp://127.0.0.1:${proxy.port}`
+  if (delayMs > 0 && backend === 'electrum') {
+    const slow = await openSlowServer(electrum.port, delayMs)
+    t.teardown(() => slow.close())
+    server = `tcp://127.0.0.1:${slow.port}`
   }
   const world = makeFakeWorld({ io })
   let devices = 0
@@ -177,12 +178,15 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
     open: async (words, opened = {}) => {
       devices += 1
       const { storage, format = options.format ?? coin.format } = opened
-      const kernel = await open({ ...deviceOptions(world, { coin, node }, server), ...compact({ storage }) })
+      const kernel = await open({
+        ...deviceOptions(world, { coin, node, delayMs }, server),
+        ...compact({ storage })
+      })
       return makeLabWallet(kernel, { coin, node, words, name: `owner${devices}`, format })
     },
     reopen: async ({ name, wallet: { id } }, { storage, isOffline }) => {
       const kernel = await open({
-        ...deviceOptions(world, { coin, node }, isOffline ? NOWHERE : server),
+        ...deviceOptions(world, { coin, node, delayMs }, isOffline ? NOWHERE : server),
         storage
       })
       const account = await kernel.context.loginWithPassword(name, PASSWORD)
@@ -190,6 +194,9 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
     }
   }
 }
+
+/** As long as a step may take behind a slow server. */
+export const PATIENCE_MS = 90_000
 
 // Nothing listens there.
 const NOWHERE = 'tcp://127.0.0.1:1'
@@ -199,7 +206,7 @@ type DeviceOptions = NonNullable<Parameters<typeof openDevice>[1]>
 
 const deviceOptions = (
   world: FakeWorld,
-  { coin: { plugin }, node: { rpc } }: Pick<NodeLab, 'coin' | 'node'>,
+  { coin: { plugin }, node: { rpc }, delayMs }: Pick<NodeLab, 'coin' | 'node'> & { readonly delayMs: number },
   server: string
 ): DeviceOptions => {
   // The node writes a new login at each start, and takes the file away at its end.
@@ -207,8 +214,12 @@ const deviceOptions = (
     origin === rpc?.origin && existsSync(rpc.cookieFile) ? readFileSync(rpc.cookieFile, 'utf8') : undefined
   const io = { ...makeNodeIo({ loginOf }), crypto: quickCrypto }
   const own = world.ioFor(io)
-  const fetch: typeof io.fetch = (url, options) =>
-    url.startsWith('http://127.0.0.1:') ? io.fetch(url, options) : own.fetch(url, options)
+  const fetch: typeof io.fetch = async (url, options) => {
+    if (!url.startsWith('http://127.0.0.1:')) return own.fetch(url, options)
+    const reply = await io.fetch(url, options)
+    if (delayMs > 0) await sleep(delayMs)
+    return reply
+  }
   return {
     io: { ...own, fetch, ...compact({ connect: io.connect }) },
     // A device has Bitcoin in any case.
@@ -279,7 +290,7 @@ const labWalletOf = (
         // Before the newest block, what the wallet says may be right by chance.
         const isThere = wallet.engine.getSnapshot().blockHeight === height
         return isThere && JSON.stringify(ours) === JSON.stringify(theirs)
-      }).catch(() => {})
+      }, PATIENCE_MS).catch(() => {})
       t.deepEqual(ours, theirs, step)
     }
   }
@@ -290,46 +301,4 @@ export const wordsOf = (t: ExecutionContext): string => {
   const words = generateMnemonic(wordlist)
   t.log(`words: ${words}`)
   return words
-}
-
-interface SlowProxy {
-  readonly port: number
-  close(): Promise<void>
-}
-
-/** Holds every reply back, and sends it in two pieces. */
-const openSlowProxy = async (port: number, delayMs: number): Promise<SlowProxy> => {
-  const sockets = new Set<Socket>()
-  const server: Server = createServer(client => {
-    const target = connectTcp(port, '127.0.0.1')
-    for (const socket of [client, target]) {
-      sockets.add(socket)
-      socket.on('error', () => socket.destroy())
-      socket.on('close', () => {
-        client.destroy()
-        target.destroy()
-      })
-    }
-    client.pipe(target)
-    // One after another, or the pieces of two replies would lie in each other.
-    let sending = Promise.resolve()
-    target.on('data', (bytes: Buffer) => {
-      const half = bytes.length >> 1
-      const late = sleep(delayMs)
-      sending = sending.then(async () => {
-        await late
-        if (client.writable) client.write(bytes.subarray(0, half))
-        await new Promise(resolve => setImmediate(resolve))
-        if (client.writable) client.write(bytes.subarray(half))
-      })
-    })
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    port: (server.address() as { port: number }).port,
-    close: async () => {
-      for (const socket of sockets) socket.destroy()
-      await once(server.close(), 'close')
-    }
-  }
 }

@@ -1,4 +1,10 @@
-import { followsReorganisations, restartsOffline, sendsAgain, waitsForCoinbase } from './chain-stories.ts'
+import {
+  followsReorganisations,
+  forgetsIncoming,
+  restartsOffline,
+  sendsAgain,
+  waitsForCoinbase
+} from './chain-stories.ts'
 import type { LabCoin } from './lab-nodes.ts'
 import {
   cannotPayTwice,
@@ -9,7 +15,7 @@ import {
   receivesAndPays,
   sweeps
 } from './payment-stories.ts'
-import { runStory } from './story-steps.ts'
+import { runStory, type Story } from './story-steps.ts'
 
 /** Runs what a node from npm can judge. It has no wallet of Core's, so no wallet of ours asks it itself. */
 export const runNpmStories = (test: Parameters<typeof runStory>[0], coin: LabCoin): void => {
@@ -20,7 +26,8 @@ export const runNpmStories = (test: Parameters<typeof runStory>[0], coin: LabCoi
   for (const story of STORIES) runStory(test, story, { coin })
 }
 
-const STORIES = [
+/** Those that need no wallet of the node. */
+export const STORIES: readonly Story[] = [
   ...[paysMany, cannotPayTwice, followsRival, carriesMemos, sweeps, hastens],
-  ...[waitsForCoinbase, sendsAgain, restartsOffline]
+  ...[waitsForCoinbase, sendsAgain, forgetsIncoming, restartsOffline]
 ]

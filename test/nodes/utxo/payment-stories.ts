@@ -4,11 +4,13 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { createBase58check } from '@scure/base'
 import { p2pkh, p2sh, p2tr, p2wpkh } from '@scure/btc-signer'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
-import { nativeAmount, type Txid } from '../../../kernel/index.ts'
+import { nativeAmount, type Transaction, type Txid } from '../../../kernel/index.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { type LabWallet, wordsOf } from './node-lab.ts'
 import { becomes, isConfirmed, ONE, openRich, pay, payAll, type Story } from './story-steps.ts'
+
+type SpendInput = Parameters<LabWallet['wallet']['makeSpend']>[0]
 
 const base58check = createBase58check(sha256)
 
@@ -268,5 +270,43 @@ export const carriesMemos: Story = {
     const other = await lab.open(words)
     await waitFor(async () => (await other.wallet.getTransactions()).some(tx => tx.txid === txid))
     t.deepEqual((await other.wallet.getTransaction(txid)).memos, [{ ...memo, memoName: 'OP_RETURN' }])
+  }
+}
+
+/** See its title. */
+export const replacesOrCancels: Story = {
+  title:
+    'a payment is replaced for a higher fee, or cancelled into the own wallet, and the node keeps the last',
+  run: async (t, lab) => {
+    const { node } = lab
+    const owner = await openRich(t, lab, [1, 1])
+    const { wallet } = owner
+    const replaceBy = async (
+      spend: Pick<SpendInput, 'replaces' | 'spendTargets'>,
+      rate: string
+    ): Promise<Transaction> => {
+      const custom = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: rate } } as const
+      return wallet.spend(await wallet.makeSpend({ tokenId: null, ...spend, ...custom }))
+    }
+    const payee = await node.call('getnewaddress')
+    const spendTargets = [{ publicAddress: payee, nativeAmount: nativeAmount(String(ONE / 4n)) }]
+    let last = await replaceBy({ spendTargets }, '3')
+    await becomes(t, owner, last.txid, ({ sentState }) => sentState === 'seen')
+    const own = [{ publicAddress: await owner.address(), nativeAmount: nativeAmount(String(ONE / 8n)) }]
+    for (const [targets, rate] of [
+      [spendTargets, '20'],
+      [own, '60']
+    ] as const) {
+      const next = await replaceBy({ spendTargets: targets, replaces: last.txid }, rate)
+      t.deepEqual(await node.call('getrawmempool'), [next.txid])
+      await becomes(t, owner, last.txid, ({ sentState }) => sentState === 'replaced')
+      await owner.agree(t, `replaced for ${rate}`)
+      last = next
+    }
+    await lab.mine(1)
+    await becomes(t, owner, last.txid, isConfirmed)
+    await owner.agree(t, 'cancelled')
+    t.is(await node.call('getreceivedbyaddress', payee), 0)
+    t.is(owner.balances().trusted, String(2n * ONE - BigInt(last.networkFee)))
   }
 }

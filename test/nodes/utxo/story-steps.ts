@@ -2,7 +2,14 @@ import type { ExecutionContext } from 'ava'
 import { nativeAmount, type Transaction, type Txid } from '../../../kernel/index.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { litecoinLab } from './lab-nodes.ts'
-import { type LabWallet, type NodeLab, type NodeLabOptions, withNode, wordsOf } from './node-lab.ts'
+import {
+  type LabWallet,
+  type NodeLab,
+  type NodeLabOptions,
+  PATIENCE_MS,
+  withNode,
+  wordsOf
+} from './node-lab.ts'
 
 /** What happens between a wallet and a node, of whatever currency and however the wallet asks. */
 export interface Story {
@@ -56,7 +63,7 @@ export const becomes = async (
   txid: Txid,
   isSo: (tx: Transaction) => boolean
 ): Promise<void> => {
-  await waitFor(async () => isSo(await wallet.getTransaction(txid))).catch(async () => {
+  await waitFor(async () => isSo(await wallet.getTransaction(txid)), PATIENCE_MS).catch(async () => {
     const { confirmations, blockHeight, sentState } = await wallet.getTransaction(txid)
     t.fail(`it is ${JSON.stringify({ confirmations, blockHeight, sentState })}`)
   })
