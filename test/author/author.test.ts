@@ -305,7 +305,7 @@ author('my-store', async (t, folder) => {
   t.regex(await runWell('node app.js', folder), /\ntrue\n$/)
 })
 
-withChromium(test, true)(
+withChromium(test, { isSerial: true })(
   'in the devtools all of them are seen, and a rate, a quote with its payout, a payment and a refusal',
   async (t, browser) => {
     const server = spawn(

@@ -12,7 +12,7 @@ import type { ServedFolder } from './helpers/serve-folder.ts'
 import { serveTestPage } from './helpers/test-page.ts'
 
 const browserTest = withChromium(test)
-const browserTestAlone = withChromium(test, true)
+const browserTestAlone = withChromium(test, { isSerial: true })
 let site: Promise<ServedFolder> | undefined
 test.after.always(async () => (await site)?.close())
 

@@ -10,7 +10,7 @@ import type { BundledPlugin, ContainedPage, PaymentEnd } from './page/contained-
 
 declare const contained: ContainedPage
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true })
 
 const POLICY =
   "default-src 'none'; script-src 'self'; img-src data:; frame-src 'self'; connect-src blob:; require-trusted-types-for 'script'; trusted-types 'none'"

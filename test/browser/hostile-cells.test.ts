@@ -12,7 +12,7 @@ import type { CellsPage } from './page/cells-page.ts'
 
 declare const cellsPage: CellsPage
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true, isWhole: true })
 
 /** A careful page needs to allow nothing but its own frame, which brings its own policy. */
 const POLICY =

@@ -13,7 +13,7 @@ import type { CellsPage } from './page/cells-page.ts'
 
 declare const cellsPage: CellsPage
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true, isWhole: true })
 
 const frameFile = fileURLToPath(new URL('../../lib/browser/cell-frame.html', import.meta.url))
 const STRICT =

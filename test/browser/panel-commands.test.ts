@@ -10,7 +10,7 @@ import { openAgentPanel } from './helpers/agent-panel.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { type Hand, mouseOn } from './helpers/panel-page.ts'
 
-const typingTest = withChromium(onTerminal as typeof test, true)
+const typingTest = withChromium(onTerminal as typeof test, { isSerial: true })
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const YES: TypedRun['typed'] = [[/\[y\/N\]/, 'y']]

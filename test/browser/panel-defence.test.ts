@@ -7,7 +7,7 @@ import { engine, wallet } from '../helpers/devtools-stage.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { openScene, untilStatus } from './helpers/served-scene.ts'
 
-const browserTest = withChromium(test)
+const browserTest = withChromium(test, { isWhole: true })
 
 browserTest(
   'the served panel shows the kernel, with the token out of sight and the policy kept',

@@ -10,7 +10,7 @@ declare const held: HeldPage
 /** Of a file that is read for as long as a test likes. */
 declare const slowFile: { write(text: string): void; end(): void; readonly isLeft: boolean }
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true })
 const openAt = heldPanelsFor(test)
 
 const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='

@@ -7,7 +7,7 @@ import type { HeldPage } from './page/held-page.ts'
 
 declare const held: HeldPage
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true })
 const openAt = heldPanelsFor(test)
 
 const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='

@@ -9,7 +9,7 @@ import type { ServedFolder } from './helpers/serve-folder.ts'
 import { shoot } from './helpers/shoot.ts'
 import { serveTestPage } from './helpers/test-page.ts'
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true })
 let site: Promise<ServedFolder> | undefined
 test.after.always(async () => (await site)?.close())
 

@@ -10,7 +10,7 @@ import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { mouseOn, openPanelPage } from './helpers/panel-page.ts'
 import { openScene, untilStatus } from './helpers/served-scene.ts'
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true })
 const PASSWORD = 'correct horse battery'
 
 /** Saves what the open dialog is about, and gives its name and text. */

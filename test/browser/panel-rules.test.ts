@@ -8,8 +8,8 @@ import { withChromium } from './helpers/chromium.ts'
 import { type Hand, mouseOn } from './helpers/panel-page.ts'
 import { shoot } from './helpers/shoot.ts'
 
-const browserTest = withChromium(test, true)
-const typingTest = withChromium(onTerminal as typeof test, true)
+const browserTest = withChromium(test, { isSerial: true })
+const typingTest = withChromium(onTerminal as typeof test, { isSerial: true })
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const LABEL = 'Ask the other device, then send'

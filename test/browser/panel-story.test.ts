@@ -4,7 +4,7 @@ import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { type Hand, keyboardOn, mouseOn, openPanelPage, watchConsole } from './helpers/panel-page.ts'
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true })
 
 /** From the empty page to a payment, a swap and a rate, whatever the hand is on. */
 const emitStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<void> => {

@@ -11,7 +11,7 @@ import type { TruthPage } from './page/truth-page.ts'
 
 declare const truth: TruthPage
 
-const browserTest = withChromium(test, true)
+const browserTest = withChromium(test, { isSerial: true })
 const sites = new Map<string, Promise<ServedFolder>>()
 const siteOf = (script: 'sample-page' | 'truth-page'): Promise<ServedFolder> => {
   const site = sites.get(script) ?? serveTestPage(script)
