@@ -138,7 +138,7 @@ export const coinActions: DeclarationsOf<CoinActions> = {
     commandLine: aboutWallet('coins', 'list'),
     faces: {
       cli: 'coins list',
-      panel: { none: 'the panel shows what is frozen in the balance, and no single coins' },
+      panel: 'coin-list',
       mcp: 'tool'
     }
   },
@@ -166,7 +166,7 @@ export const coinActions: DeclarationsOf<CoinActions> = {
     },
     faces: {
       cli: 'coins freeze',
-      panel: { none: 'the panel shows what is frozen in the balance, and no single coins' },
+      panel: 'coin-list',
       mcp: { none: 'a frozen coin is kept from programs, too' }
     }
   },

@@ -120,6 +120,43 @@ const rows: readonly Row[] = [
     }
   },
   {
+    prints: 'coin.list',
+    find: ofButton('Show coins', savings),
+    async seen({ page, hand, output }) {
+      await hand.press('Show coins')
+      const coin =
+        (await page.getByRole('list', { name: 'Coins' }).locator('[title]').last().getAttribute('title')) ??
+        ''
+      if (!/^[0-9a-f]{64}:\d+$/.test(coin) || !output.includes(coin))
+        throw new Error(`other coins than ${output}`)
+    }
+  },
+  ...[
+    ['Freeze', 'Unfreeze'],
+    ['Unfreeze', 'Freeze']
+  ].map(
+    ([name = '', after = '']): Row => ({
+      prints: 'coin.change',
+      find: ofButton(name),
+      async seen({ page, hand }) {
+        await hand.press('Show the newest coins')
+        await button(page, after).waitFor()
+      }
+    })
+  ),
+  {
+    prints: 'coin.change',
+    find: ofButton('Note the label', async (page, hand) => {
+      await button(page, 'Label…').click()
+      await hand.fill('Coin label', 'Rainy days')
+    }),
+    async seen({ page, hand }) {
+      await hand.press('Show the newest coins')
+      await page.getByText(/· Rainy days$/).waitFor()
+      await button(page, 'Label…').click()
+    }
+  },
+  {
     prints: 'message.sign',
     find: ofButton('Sign', (_, hand) => hand.fill('Message', 'It’s mine')),
     async seen({ page, hand, output }) {

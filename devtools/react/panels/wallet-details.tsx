@@ -27,6 +27,7 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { agoText, countText, shortId } from '../parts/texts.ts'
 import { LastError, SyncBar } from '../parts/wallet.tsx'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { CoinList } from './coin-list.tsx'
 import { Messages } from './message-forms.tsx'
 import { OpenPayments } from './open-payments.tsx'
 import { SendForm } from './send-form.tsx'
@@ -46,6 +47,7 @@ export const WalletDetails = ({ row }: { readonly row: EngineRow }): ReactElemen
       </Section>
       <OpenPayments key={walletId} walletId={walletId} />
       <Payments walletId={walletId} />
+      <CoinList key={`coins ${walletId}`} row={row} />
       {isUsable ? <WalletActions row={row} /> : null}
     </DetailsPane>
   )
