@@ -23,8 +23,8 @@ export class FakeNode {
   isPruned = false
   /** The node has a wallet that takes descriptors only, as new ones do. */
   hasDescriptors = false
-  /** While a search lasts: what the node says of it. */
-  search: { readonly progress: number; readonly ended: Promise<void> } | undefined
+  /** While a search lasts: what the node says of it, if it knows of one. */
+  search: { readonly progress: number | undefined; readonly ended: Promise<void> } | undefined
   /** What the node says of each payment instead of taking it. */
   refusal: string | undefined
   /** Payments of the wallet that have left the mempool. */
@@ -76,7 +76,7 @@ export class FakeNode {
       case 'getwalletinfo':
         return {
           descriptors: this.hasDescriptors,
-          scanning: this.search ? { progress: this.search.progress } : false
+          scanning: this.search?.progress === undefined ? false : { progress: this.search.progress }
         }
       case 'getaddressinfo':
         return { labels: this.#labels.has(String(first)) ? [this.#labels.get(String(first)) as string] : [] }

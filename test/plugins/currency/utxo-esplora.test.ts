@@ -107,7 +107,7 @@ test('a key is swept by Esplora', async t => {
   world.chain.fund(PAYEE, '30000')
   const swept = await alice.sweep({ tokenId: null, spendTargets: [] }, [key])
   t.is(Number(swept?.nativeAmount) + Number(swept?.networkFee), 70_000)
-  t.is(swept?.otherParams?.notSwept, '30000')
+  t.like(swept?.otherParams, { leftOut: { incoming: '30000' } })
   t.is(world.chain.broadcast(swept?.signedTx ?? ''), swept?.txid ?? '')
 })
 
@@ -158,7 +158,7 @@ test('a block that comes while the headers below it are read is not missed', asy
 test('a server that is asked too often is left alone for as long as it says, and then everything is there', async t => {
   let refused = 0
   const world = makeWorld(t, {
-    speed: 50,
+    speed: 10,
     twist: (path, reply) => {
       if (!path.startsWith('/scripthash/') || refused >= 8) return reply
       refused += 1
@@ -178,6 +178,21 @@ test('a server that is asked too often is left alone for as long as it says, and
     alice.reported.connections.filter(server => server !== undefined),
     []
   )
+})
+
+test('a server that is busy for minutes gives way to the next one; alone it is waited for, and the status says so', async t => {
+  const busy = { status: 503, text: '', headers: { 'retry-after': '600' } }
+  const first = makeWorld(t, { speed: 10, twist: () => busy, servers: [SERVER, ELECTRUM] })
+  const alice = await first.openWallet({ isStarted: false })
+  await alice.engine.startEngine()
+  await until('the next one is asked', () => alice.reported.ratios.at(-1) === 1)
+  t.true(first.paths.length <= 4)
+  let left = 3
+  const alone = makeWorld(t, { speed: 50, twist: () => (left-- > 0 ? busy : {}) })
+  const bob = await alone.openWallet({ isStarted: false })
+  await bob.engine.startEngine()
+  await until('it has answered', () => bob.reported.ratios.at(-1) === 1)
+  t.true(bob.reported.statuses.some(text => text.includes('The server is busy, and asked again in 60 s')))
 })
 
 test('a payment that moves to another block is shown there, although its script has as many as before', async t => {

@@ -112,6 +112,31 @@ test('while the node searches its blocks the wallet says how far it is, and goes
   t.is(alice.reported.txs.size, 1)
 })
 
+test('a search whose answer is lost is begun again once the node searches nothing any more', async t => {
+  const world = makeWorld(t, { speed: 200 })
+  let isScanning = true
+  world.node.search = {
+    get progress() {
+      return isScanning ? 0.5 : undefined
+    },
+    ended: new Promise<void>(() => undefined)
+  }
+  const alice = await world.openWallet({ isStarted: false })
+  world.chain.fund(await addressOf(alice), '70000')
+  world.chain.mine()
+  await alice.engine.startEngine()
+  const callsOf = (method: string): number => world.node.called.filter(name => name === method).length
+  await until('it searches', () => callsOf('importmulti') === 1)
+  const before = callsOf('getwalletinfo')
+  await until('it is looked at', () => callsOf('getwalletinfo') > before + 50)
+  t.is(callsOf('importmulti'), 1, 'a search that goes on is not begun again')
+  isScanning = false
+  await until('it is begun again', () => callsOf('importmulti') > 1)
+  world.node.search = undefined
+  await until('it has gone on', () => detailsOf(alice).spendable === '70000')
+  t.true(alice.reported.statuses.some(text => text.includes('was lost')))
+})
+
 test('a node that has deleted blocks is refused with the reason, and one that knows the keys is not', async t => {
   const world = makeWorld(t)
   world.node.isPruned = true

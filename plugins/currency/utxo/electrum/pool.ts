@@ -310,6 +310,7 @@ export class ElectrumPool {
     let opened: ChainConnection | undefined
     const handlers = {
       scripts: this.#scripts,
+      onBusy: (reason: string): boolean => this.#onBusy(server, reason),
       onNotification: (method: string, params: readonly Json[]): void => this.#onPush(method, params),
       onClose: (error: Error): void => {
         if (opened !== undefined && opened === this.#connection) this.#lost(server, error)
@@ -426,6 +427,14 @@ export class ElectrumPool {
   #announce(tip: ChainTip): void {
     this.#tip = tip
     for (const client of [...this.#clients.keys()]) client.onTip(tip)
+  }
+
+  /** A server that is busy is waited for if there is no other one. */
+  #onBusy({ url }: ChainServer, reason: string): boolean {
+    if (this.#servers.length > 1) return false
+    this.#loss = { server: url, reason }
+    for (const client of [...this.#clients.keys()]) client.onFault(`${url}: ${reason}`)
+    return true
   }
 
   #lost(server: ChainServer, error: unknown): void {

@@ -1,22 +1,23 @@
 import {
+  compact,
   type FetchReply,
   type Io,
   type Json,
   type JsonObject,
+  patienceOf,
   tryJsonText
 } from '../../../../kernel/plugin-api.ts'
 import { hexOf, isTxHash } from '../chain/transaction.ts'
 import {
-  type ChainConnection,
   type ChainServer,
   type ConnectionHandlers,
   type ElectrumCall,
   ElectrumFault,
-  ElectrumRefusal,
   hostOf
 } from '../electrum/connection.ts'
 import { type HistoryItem, statusOf } from '../electrum/replies.ts'
 import { isNodesReason } from '../electrum/requests.ts'
+import { asObject, PolledConnection, refuse } from './polled-connection.ts'
 import { RequestQueue } from './request-queue.ts'
 
 /** Reads `esplora+https://host/api` or `esplora+http://…`; undefined for anything else. */
@@ -53,16 +54,10 @@ interface Watched {
   isStale: boolean
 }
 
-/**
- * A server of the Esplora interface, asked in the words of the Electrum protocol.
- *
- * It pushes nothing: the newest block and the scripts are looked at in turns. It shows at most 50 unconfirmed payments of a script.
- */
-class EsploraConnection implements ChainConnection {
-  readonly url: string
+/** A server of the Esplora interface. It shows at most 50 unconfirmed payments of a script. */
+class EsploraConnection extends PolledConnection {
   readonly #io: Io
   readonly #queue: RequestQueue
-  readonly #handlers: ConnectionHandlers
   readonly #pace: typeof PUBLIC_PACE
   readonly #watched = new Map<string, Watched>()
   #turn: string[] = []
@@ -72,62 +67,31 @@ class EsploraConnection implements ChainConnection {
   /** The newest block that the owner knows of; other questions find newer ones. */
   #reported = ''
   #rates: { readonly at: number; readonly reply: Promise<JsonObject> } | undefined
-  #cancelLook: (() => void) | undefined
-  #isClosed = false
 
   private constructor(io: Io, { url, address, circuit }: EsploraOptions, handlers: ConnectionHandlers) {
-    this.url = url
+    const pace = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostOf({ url })) ? OWN_PACE : PUBLIC_PACE
+    super({ url, clock: io.clock, lookMs: pace.lookMs }, handlers)
     this.#io = io
-    this.#handlers = handlers
-    this.#queue = new RequestQueue(io, { base: address, circuit, busyStatuses: [429, 503], waitMs: 5000 })
-    this.#pace = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostOf({ url })) ? OWN_PACE : PUBLIC_PACE
-  }
-
-  /** Connects: rejects if the server does not show its newest block. */
-  static async open(
-    io: Io,
-    options: EsploraOptions,
-    handlers: ConnectionHandlers
-  ): Promise<EsploraConnection> {
-    const self = new EsploraConnection(io, options, handlers)
-    try {
-      await self.#readTip()
-    } catch (error) {
-      self.#isClosed = true
-      self.#queue.close()
-      throw error
-    }
-    self.#lookLater()
-    return self
-  }
-
-  get isOpen(): boolean {
-    return !this.#isClosed
-  }
-
-  callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
-    return calls.map(async call => {
-      try {
-        return await this.#answer(call)
-      } catch (error) {
-        if (!(error instanceof ElectrumRefusal))
-          this.close(error instanceof Error ? error : new Error('The connection failed'))
-        throw error
-      }
+    this.#pace = pace
+    const { onBusy } = handlers
+    this.#queue = new RequestQueue(io, {
+      ...{ base: address, circuit, busyStatuses: [429, 503], waitMs: 5000 },
+      ...compact({ onBusy })
     })
   }
 
-  close(error: Error): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#cancelLook?.()
-    this.#watched.clear()
-    this.#queue.close()
-    this.#handlers.onClose(error)
+  /** Connects: rejects if the server does not show its newest block within 10 s, three times that through a proxy. */
+  static open(io: Io, options: EsploraOptions, handlers: ConnectionHandlers): Promise<EsploraConnection> {
+    const self = new EsploraConnection(io, options, handlers)
+    return self.begin(() => self.#readTip(io.clock.monotonic() + CONNECT_MS * patienceOf(io)))
   }
 
-  async #answer({ method, params: [first, second] }: ElectrumCall): Promise<Json> {
-    if (this.#isClosed) throw new Error('The connection is closed')
+  protected override end(): void {
+    this.#watched.clear()
+    this.#queue.close()
+  }
+
+  protected override async answer({ method, params: [first, second] }: ElectrumCall): Promise<Json> {
     switch (method) {
       case 'server.version':
         return ['esplora', '1.4.2']
@@ -163,14 +127,14 @@ class EsploraConnection implements ChainConnection {
     }
   }
 
-  async #readTip(): Promise<Tip> {
-    const hash = await this.#text('/blocks/tip/hash')
+  async #readTip(until?: number): Promise<Tip> {
+    const hash = await this.#text('/blocks/tip/hash', until)
     this.#tipAt = this.#io.clock.monotonic()
     if (this.#tip?.hash === hash) return this.#tip
     if (!isTxHash(hash)) throw new ElectrumFault('The server sent a bad tip')
     const [block, hex] = await Promise.all([
-      this.#json(`/block/${hash}`),
-      this.#text(`/block/${hash}/header`)
+      this.#json(`/block/${hash}`, until),
+      this.#text(`/block/${hash}/header`, until)
     ])
     const { height, previousblockhash } = asObject(block)
     if (!isHeight(height)) throw new ElectrumFault('The server sent a bad tip')
@@ -220,7 +184,7 @@ class EsploraConnection implements ChainConnection {
   async #subscribe(scripthash: string): Promise<Json> {
     const history = await this.#readHistory(scripthash)
     const watched = { history, readAt: this.#io.clock.monotonic(), isStale: false }
-    if (!this.#isClosed) this.#watched.set(scripthash, watched)
+    if (this.isOpen) this.#watched.set(scripthash, watched)
     return statusOf(this.#io.crypto, history)
   }
 
@@ -233,26 +197,42 @@ class EsploraConnection implements ChainConnection {
     return (await this.#readHistory(scripthash)).map(asItem)
   }
 
-  /** In the order of the chain, what waits last. */
+  /**
+   * In the order of the chain, what waits last.
+   *
+   * @throws ElectrumFault if it has no end: it is longer than the server has counted, or than 100,000, or takes 15 minutes
+   */
   async #readHistory(scripthash: string): Promise<readonly HistoryItem[]> {
     const script = `/scripthash/${reversed(this.#io, scripthash)}`
     const waiting: string[] = []
     const mined = new Map<string, number>()
+    const until = this.#io.clock.monotonic() + HISTORY_MS * patienceOf(this.#io)
+    let most = MAX_PAGE
     let page = await this.#page(`${script}/txs`)
-    for (;;) {
+    for (let pages = 1; ; pages++) {
       const before = mined.size
       for (const { txid, height } of page)
         if (height > 0) mined.set(txid, height)
-        else if (before === 0) waiting.push(txid)
-      const added = mined.size - before
-      if (added < SMALLEST_PAGE) break
-      if (mined.size > MAX_HISTORY) throw new ElectrumRefusal(1, 'history too large')
+        else if (pages === 1) waiting.push(txid)
+      const isLast = page.filter(({ height }) => height > 0).length < SMALLEST_PAGE
+      if (isLast) break
+      if (mined.size - before < SMALLEST_PAGE) throw new ElectrumFault('The server repeats a history')
+      if (pages === 1) most = (await this.#countMined(script)) + MAX_PAGE
+      if (mined.size > most || this.#io.clock.monotonic() > until)
+        throw new ElectrumFault('The server shows a history without an end')
       page = await this.#page(`${script}/txs/chain/${[...mined.keys()].at(-1)}`)
     }
     return [
       ...[...mined].map(([txid, height]) => ({ txid, height })).reverse(),
       ...waiting.flatMap(txid => (mined.has(txid) ? [] : [{ txid, height: 0 }]))
     ]
+  }
+
+  async #countMined(script: string): Promise<number> {
+    const count = asObject(asObject(await this.#json(script)).chain_stats).tx_count
+    if (typeof count !== 'number' || !(count <= MAX_HISTORY))
+      throw new ElectrumFault('The server shows a history that is too long')
+    return count
   }
 
   async #unspentOf(scripthash: string): Promise<Json> {
@@ -312,28 +292,13 @@ class EsploraConnection implements ChainConnection {
     throw new Error(`The server answered with status ${status}`)
   }
 
-  #lookLater(): void {
-    if (this.#isClosed) return
-    this.#cancelLook = this.#io.clock.after(this.#pace.lookMs, () => {
-      this.#look().then(
-        () => this.#lookLater(),
-        error => {
-          if (!(error instanceof ElectrumRefusal))
-            this.close(error instanceof Error ? error : new Error('The connection failed'))
-          else this.#lookLater()
-        }
-      )
-    })
-  }
-
   /** Looks at the newest block where that is due, and at the scripts whose turn it is. */
-  async #look(): Promise<void> {
+  protected override async look(): Promise<void> {
     if (this.#isFollowing && this.#io.clock.monotonic() - this.#tipAt >= this.#pace.tipMs) {
       const tip = await this.#readTip()
       const isNew = tip.hash !== this.#reported
       this.#reported = tip.hash
-      if (isNew && !this.#isClosed)
-        this.#handlers.onNotification('blockchain.headers.subscribe', [{ height: tip.height, hex: tip.hex }])
+      if (isNew) this.notify('blockchain.headers.subscribe', [{ height: tip.height, hex: tip.hex }])
     }
     if (this.#turn.length === 0) this.#turn = [...this.#watched.keys()].reverse()
     const { scripts } = this.#pace
@@ -349,8 +314,7 @@ class EsploraConnection implements ChainConnection {
     watched.history = history
     watched.readAt = this.#io.clock.monotonic()
     const status = statusOf(this.#io.crypto, history)
-    if (status !== before && !this.#isClosed)
-      this.#handlers.onNotification('blockchain.scripthash.subscribe', [scripthash, status])
+    if (status !== before) this.notify('blockchain.scripthash.subscribe', [scripthash, status])
   }
 
   /** True where a history has to be read: of payments that wait, one can take the place of another. */
@@ -361,12 +325,12 @@ class EsploraConnection implements ChainConnection {
     return mined !== history.length || waiting !== 0
   }
 
-  async #text(path: string): Promise<string> {
-    return textOf(await this.#queue.send({ path }))
+  async #text(path: string, until?: number): Promise<string> {
+    return textOf(await this.#queue.send({ path, ...compact({ until }) }))
   }
 
-  async #json(path: string): Promise<Json> {
-    const value = tryJsonText(await this.#text(path))
+  async #json(path: string, until?: number): Promise<Json> {
+    const value = tryJsonText(await this.#text(path, until))
     if (value === undefined) throw new ElectrumFault('The server sent something that is no JSON')
     return value as Json
   }
@@ -385,12 +349,10 @@ const BLOCKS = 10
 const SMALLEST_PAGE = 10
 const MAX_PAGE = 1000
 const MAX_HISTORY = 100_000
+const HISTORY_MS = 15 * 60_000
+const CONNECT_MS = 10_000
 
 const asItem = ({ txid, height }: HistoryItem): Json => ({ tx_hash: txid, height })
-
-const refuse = (code: number, message: string): never => {
-  throw new ElectrumRefusal(code, message)
-}
 
 const textOf = ({ status, text }: FetchReply): string => {
   if (status === 200) return text.trim()
@@ -398,9 +360,6 @@ const textOf = ({ status, text }: FetchReply): string => {
   if (status === 404 || status === 400) return refuse(1, 'The server has not what it was asked for')
   throw new Error(`The server answered with status ${status}`)
 }
-
-const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 
 const isHeight = (value: Json | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 500_000_000

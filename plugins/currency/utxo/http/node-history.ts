@@ -3,7 +3,8 @@ import type { CryptoPort, Json } from '../../../../kernel/plugin-api.ts'
 import { hexOfReversed, isTxHash, parseRawTx } from '../chain/transaction.ts'
 import { ElectrumFault } from '../electrum/connection.ts'
 import type { HistoryItem } from '../electrum/replies.ts'
-import { asObject, NodeRefusal, type NodeRpc } from './node-rpc.ts'
+import { NodeRefusal, type NodeRpc } from './node-rpc.ts'
+import { asObject } from './polled-connection.ts'
 
 /** The place of a transaction: a height of 0 while it waits. */
 interface Place {

@@ -1,6 +1,7 @@
 import { compact, type Io, type Json, type JsonObject, tryJsonText } from '../../../../kernel/plugin-api.ts'
 import { ElectrumFault } from '../electrum/connection.ts'
-import { RequestQueue } from './request-queue.ts'
+import { asObject } from './polled-connection.ts'
+import { type OnBusy, RequestQueue } from './request-queue.ts'
 
 /** A method of a node with its parameters, by place or by name. */
 export interface NodeCall {
@@ -28,6 +29,7 @@ interface NodeRpcOptions {
   readonly circuit?: string | undefined
   /** The wallet of the node whose methods are called. */
   readonly wallet: string
+  readonly onBusy?: OnBusy | undefined
 }
 
 /**
@@ -40,11 +42,11 @@ export class NodeRpc {
   readonly #wallet: string
   #nextId = 0
 
-  constructor(io: Io, { base, circuit, wallet }: NodeRpcOptions) {
+  constructor(io: Io, { base, circuit, wallet, onBusy }: NodeRpcOptions) {
     this.#queue = new RequestQueue(io, {
       // A node that is stopped waits half a minute for connections that are kept.
       ...{ base, circuit, headers: { connection: 'close' }, withLogin: true },
-      ...{ busyStatuses: [429, 503], waitMs: 250 }
+      ...{ busyStatuses: [429, 503], waitMs: 250, ...compact({ onBusy }) }
     })
     this.#wallet = `/wallet/${encodeURIComponent(wallet)}`
   }
@@ -123,7 +125,3 @@ const BATCH = 50
 /** The payments of a wallet with some ten thousand of them, or a large block. */
 const MAX_REPLY = 64_000_000
 const MAX_VALUES = 4_000_000
-
-/** An object, or an empty one in the place of anything else. */
-export const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}

@@ -1,17 +1,18 @@
 import { type Io, type Json, WalletError } from '../../../../kernel/plugin-api.ts'
 import { merklePair } from '../chain/header.ts'
 import { isTxHash } from '../chain/transaction.ts'
-import {
-  type ChainConnection,
-  type ChainServer,
-  type ConnectionHandlers,
-  type ElectrumCall,
-  ElectrumRefusal
+import type {
+  ChainConnection,
+  ChainServer,
+  ConnectionHandlers,
+  ElectrumCall
 } from '../electrum/connection.ts'
 import { statusOf } from '../electrum/replies.ts'
 import type { WatchedBranch } from '../wallet/scripts.ts'
 import { NodeHistory, type NodeTip } from './node-history.ts'
-import { asObject, NodeRefusal, NodeRpc } from './node-rpc.ts'
+import { NodeRefusal, NodeRpc } from './node-rpc.ts'
+import { asObject, PolledConnection, refuse } from './polled-connection.ts'
+import type { OnBusy } from './request-queue.ts'
 
 /** Reads `rpc+http://host:port` or `rpc+https://…`; undefined for anything else. */
 export const readNodeUrl = (url: string): ChainServer | undefined => {
@@ -35,8 +36,8 @@ class NodeServer implements ChainServer {
     return NodeConnection.open({ server: this, io, circuit }, handlers)
   }
 
-  rpc(io: Io, circuit: string | undefined): NodeRpc {
-    return new NodeRpc(io, { base: this.#base, circuit, wallet: WALLET })
+  rpc(io: Io, circuit: string | undefined, onBusy?: OnBusy): NodeRpc {
+    return new NodeRpc(io, { base: this.#base, circuit, wallet: WALLET, onBusy })
   }
 
   /**
@@ -44,10 +45,37 @@ class NodeServer implements ChainServer {
    * take hours.
    */
   learn(io: Io, circuit: string | undefined, branches: () => readonly WatchedBranch[]): Promise<void> {
-    this.#learning ??= this.#learn(this.rpc(io, circuit), branches()).finally(
-      () => (this.#learning = undefined)
-    )
+    this.#learning ??= this.#learnOrLose(io, circuit, branches()).finally(() => (this.#learning = undefined))
     return this.#learning
+  }
+
+  /** Rejects, too, if the node searches nothing any more: its answer is lost, as when the connection broke without a word. */
+  async #learnOrLose(io: Io, circuit: string | undefined, branches: readonly WatchedBranch[]): Promise<void> {
+    const rpc = this.rpc(io, circuit)
+    let cancel: (() => void) | undefined
+    const lost = new Promise<void>((_resolve, reject) => {
+      let idle = 0
+      const lookLater = (): void => {
+        cancel = io.clock.after(SEARCH_LOOK_MS, async () => {
+          try {
+            const { scanning } = asObject(await rpc.wallet('getwalletinfo'))
+            idle = scanning === false ? idle + 1 : 0
+          } catch {
+            // A node that is busy, or away, says nothing of its search.
+          }
+          if (idle === MAX_IDLE) reject(this.#problem('its search for the payments of this wallet was lost'))
+          else if (cancel !== undefined) lookLater()
+        })
+      }
+      lookLater()
+    })
+    try {
+      await Promise.race([this.#learn(rpc, branches), lost])
+    } finally {
+      cancel?.()
+      cancel = undefined
+      rpc.close()
+    }
   }
 
   async #learn(rpc: NodeRpc, branches: readonly WatchedBranch[]): Promise<void> {
@@ -100,6 +128,9 @@ const WALLET = 'holdfast'
 /** Scripts of a branch that the node watches beyond those that a wallet does. */
 const AHEAD = 1000
 const NO_END = 7 * 86_400_000
+const SEARCH_LOOK_MS = 60_000
+/** Before and after it searches, a node reads and writes its wallet. */
+const MAX_IDLE = 3
 
 /** How many scripts of each branch the chain was searched for: the label of the first one says it. */
 const searchedEnds = async (
@@ -130,10 +161,8 @@ interface NodeConnectionOptions {
  * A node without an indexer, asked in the words of the Electrum protocol: a wallet of its own with the addresses, and no keys, finds
  * the payments.
  */
-class NodeConnection implements ChainConnection {
-  readonly url: string
+class NodeConnection extends PolledConnection {
   readonly #options: NodeConnectionOptions
-  readonly #handlers: ConnectionHandlers
   readonly #rpc: NodeRpc
   readonly #history: NodeHistory
   readonly #watched = new Set<string>()
@@ -144,60 +173,45 @@ class NodeConnection implements ChainConnection {
   #isFollowing = false
   #tip: NodeTip & { readonly hex: string } = { hash: '', height: 0, hex: '' }
   #reading: Promise<void> | undefined
-  #cancelLook: (() => void) | undefined
-  #isClosed = false
 
   private constructor(options: NodeConnectionOptions, handlers: ConnectionHandlers) {
     const { server, io, circuit } = options
-    this.url = server.url
+    super({ url: server.url, clock: io.clock, lookMs: LOOK_MS }, handlers)
     this.#options = options
-    this.#handlers = handlers
-    this.#rpc = server.rpc(io, circuit)
+    this.#rpc = server.rpc(io, circuit, handlers.onBusy)
     this.#history = new NodeHistory(this.#rpc, io.crypto)
   }
 
   /** Connects: rejects if the node is not there, refuses the login, or still downloads the chain. */
-  static async open(options: NodeConnectionOptions, handlers: ConnectionHandlers): Promise<NodeConnection> {
+  static open(options: NodeConnectionOptions, handlers: ConnectionHandlers): Promise<NodeConnection> {
     const self = new NodeConnection(options, handlers)
+    return self.begin(() => self.#greet())
+  }
+
+  protected override async answer(call: ElectrumCall): Promise<Json> {
     try {
-      await self.#begin()
+      return await this.#answer(call)
     } catch (error) {
-      self.#isClosed = true
-      self.#rpc.close()
+      // That something is not there is all that a refusal says of it: a node that starts knows nothing yet.
+      if (error instanceof NodeRefusal)
+        return refuse(error.code === NOT_FOUND ? error.code : -32603, error.message)
       throw error
     }
-    self.#lookLater()
-    return self
   }
 
-  get isOpen(): boolean {
-    return !this.#isClosed
+  protected override isRefusal(error: unknown): boolean {
+    return super.isRefusal(error) || error instanceof WalletError
   }
 
-  callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
-    return calls.map(async call => {
-      try {
-        return await this.#answer(call)
-      } catch (error) {
-        // That something is not there is all that a refusal says of it: a node that starts knows nothing yet.
-        if (error instanceof NodeRefusal)
-          return refuse(error.code === NOT_FOUND ? error.code : -32603, error.message)
-        const isSmall = error instanceof ElectrumRefusal || error instanceof WalletError
-        if (!isSmall) this.close(error instanceof Error ? error : new Error('The connection failed'))
-        throw error
-      }
-    })
+  protected override look(): Promise<void> {
+    return this.#read()
   }
 
-  close(error: Error): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#cancelLook?.()
+  protected override end(): void {
     this.#rpc.close()
-    this.#handlers.onClose(error)
   }
 
-  async #begin(): Promise<void> {
+  async #greet(): Promise<void> {
     const { blocks, headers } = asObject(await this.#rpc.node('getblockchaininfo'))
     if (Number(headers) - Number(blocks) > MAX_BEHIND)
       throw new Error(`The node has ${String(blocks)} of ${String(headers)} blocks`)
@@ -219,7 +233,6 @@ class NodeConnection implements ChainConnection {
   }
 
   async #answer({ method, params: [first = null, second = null] }: ElectrumCall): Promise<Json> {
-    if (this.#isClosed) throw new Error('The connection is closed')
     switch (method) {
       case 'server.version':
         return ['node', '1.4.2']
@@ -255,7 +268,7 @@ class NodeConnection implements ChainConnection {
 
   async #subscribe(scripthash: string): Promise<Json> {
     await this.#learn(scripthash)
-    if (!this.#isClosed) this.#watched.add(scripthash)
+    if (this.isOpen) this.#watched.add(scripthash)
     return this.#status(scripthash)
   }
 
@@ -266,13 +279,13 @@ class NodeConnection implements ChainConnection {
   /** Lets the node's wallet watch a script, if it does not. @throws NETWORK while it searches the chain */
   async #learn(scripthash: string): Promise<void> {
     const { server, io } = this.#options
-    const place = this.#handlers.scripts?.placeOf(scripthash)
+    const place = this.handlers.scripts?.placeOf(scripthash)
     if (place === undefined)
       throw new WalletError('NOT_SUPPORTED', { what: 'a node without an index for scripts of others' })
     if (place.index < (this.#searched.get(place.first) ?? 0)) return
     const learning = this.#learnPlace(place)
-    // A question does not wait for hours.
-    learning.catch(() => undefined)
+    // A question does not wait for hours: one that was left without an answer is asked on another connection.
+    learning.catch(error => this.#unanswered.size > 0 && this.close(error))
     const isDone = await Promise.race([
       learning.then(() => true),
       new Promise<boolean>(resolve => io.clock.after(PATIENCE_MS, () => resolve(false)))
@@ -285,7 +298,7 @@ class NodeConnection implements ChainConnection {
   async #learnPlace({ first, index }: { readonly first: string; readonly index: number }): Promise<void> {
     const isKnown = (): boolean => index < (this.#searched.get(first) ?? 0)
     // What another wallet has begun does not have these keys.
-    for (let tries = 0; tries < 2 && !isKnown() && !this.#isClosed; tries++) {
+    for (let tries = 0; tries < 2 && !isKnown() && this.isOpen; tries++) {
       this.#learning ??= this.#learnAll().finally(() => (this.#learning = undefined))
       await this.#learning
     }
@@ -294,10 +307,10 @@ class NodeConnection implements ChainConnection {
 
   async #learnAll(): Promise<void> {
     const { server, io, circuit } = this.#options
-    const branches = (): readonly WatchedBranch[] => this.#handlers.scripts?.branches() ?? []
+    const branches = (): readonly WatchedBranch[] => this.handlers.scripts?.branches() ?? []
     if (await this.#noteSearched(branches())) return
     await server.learn(io, circuit, branches)
-    if (this.#isClosed) return
+    if (!this.isOpen) return
     await this.#noteSearched(branches())
     this.#history.forget()
     await this.#read()
@@ -323,26 +336,14 @@ class NodeConnection implements ChainConnection {
     const { tip, changed } = await this.#history.read()
     const isNew = tip.hash !== this.#tip.hash
     if (isNew) this.#tip = { ...tip, hex: String(await this.#rpc.node('getblockheader', [tip.hash, false])) }
-    if (this.#isClosed) return
+    if (!this.isOpen) return
     if (isNew && this.#isFollowing)
-      this.#handlers.onNotification('blockchain.headers.subscribe', [
-        { height: tip.height, hex: this.#tip.hex }
-      ])
+      this.notify('blockchain.headers.subscribe', [{ height: tip.height, hex: this.#tip.hex }])
     for (const scripthash of changed) if (this.#watched.has(scripthash)) this.#notifyStatus(scripthash)
   }
 
   #notifyStatus(scripthash: string): void {
-    this.#handlers.onNotification('blockchain.scripthash.subscribe', [scripthash, this.#status(scripthash)])
-  }
-
-  #lookLater(): void {
-    if (this.#isClosed) return
-    this.#cancelLook = this.#options.io.clock.after(LOOK_MS, () => {
-      this.#read().then(
-        () => this.#lookLater(),
-        error => this.close(error instanceof Error ? error : new Error('The connection failed'))
-      )
-    })
+    this.notify('blockchain.scripthash.subscribe', [scripthash, this.#status(scripthash)])
   }
 
   async #headers(start: number, count: number): Promise<Json> {
@@ -410,10 +411,6 @@ class NodeConnection implements ChainConnection {
 
 /** "Invalid address or key": there is no such block, payment or script. */
 const NOT_FOUND = -5
-
-const refuse = (code: number, words: string): never => {
-  throw new ElectrumRefusal(code, words)
-}
 
 /** A node that loads its blocks, or downloads them, is behind its headers. */
 const MAX_BEHIND = 6

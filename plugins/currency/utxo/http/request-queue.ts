@@ -19,7 +19,12 @@ export interface QueuedRequest {
   readonly contentType?: string
   readonly maxReplyBytes?: number
   readonly deadlineMs?: number
+  /** By the monotonic clock: until then an answer has to be there, busy waits included. Two minutes in its turn if left out. */
+  readonly until?: number
 }
+
+/** Called with the state of a server that is busy for longer than a request may take; true: it is waited for. */
+export type OnBusy = (reason: string) => boolean
 
 /** Options of a {@link RequestQueue}. */
 export interface RequestQueueOptions {
@@ -34,6 +39,7 @@ export interface RequestQueueOptions {
   readonly busyStatuses: readonly number[]
   /** The wait after the first of them; it doubles with each that follows. */
   readonly waitMs: number
+  readonly onBusy?: OnBusy
 }
 
 /**
@@ -46,6 +52,8 @@ export class RequestQueue {
   readonly #options: RequestQueueOptions
   readonly #abort = makeAbort()
   readonly #waiting: (() => void)[] = []
+  /** End the pauses of those that wait for a busy server. */
+  readonly #wakes = new Set<() => void>()
   #free = PARALLEL
   /** When the next one may be sent, by the monotonic clock. */
   #notBefore = Number.NEGATIVE_INFINITY
@@ -62,16 +70,20 @@ export class RequestQueue {
   /** Sends a request in its turn. @throws ElectrumFault for a reply that is too long, Error where none comes */
   async send(request: QueuedRequest): Promise<FetchReply> {
     await this.#take()
+    const { clock } = this.#io
+    const patience = patienceOf(this.#io)
+    const mostMs = Math.max(LIMIT_MS, request.deadlineMs ?? 0) * patience
+    const limit = { until: request.until ?? clock.monotonic() + mostMs }
     try {
-      for (let tries = 1; ; tries++) {
-        await this.#untilAllowed()
-        const reply = await this.#fetch(request)
+      for (;;) {
+        await this.#untilAllowed(limit)
+        const wanted = (request.deadlineMs ?? DEADLINE_MS) * patience
+        const reply = await this.#fetch(request, Math.min(wanted, limit.until - clock.monotonic()))
         if (!this.#options.busyStatuses.includes(reply.status)) {
           this.#refusals = 0
           return reply
         }
         this.#onBusy(reply)
-        if (tries === MAX_TRIES) throw new Error(`The server refuses: status ${reply.status}`)
       }
     } finally {
       this.#free += 1
@@ -82,7 +94,7 @@ export class RequestQueue {
   /** Aborts what is sent, and rejects what waits. */
   close(): void {
     this.#abort.abort()
-    for (const go of this.#waiting.splice(0)) go()
+    for (const go of [...this.#waiting.splice(0), ...this.#wakes]) go()
   }
 
   async #take(): Promise<void> {
@@ -91,18 +103,36 @@ export class RequestQueue {
     this.#free -= 1
   }
 
-  async #untilAllowed(): Promise<void> {
+  async #untilAllowed(limit: { until: number }): Promise<void> {
     const { clock } = this.#io
     for (;;) {
       if (this.#abort.signal.aborted) throw new Error('The connection is closed')
       const now = clock.monotonic()
       const left = this.#notBefore - now
-      if (left <= 0) {
+      if (left <= 0 && now < limit.until) {
         this.#notBefore = now + this.#pauseMs
         return
       }
-      await new Promise<void>(resolve => clock.after(left, resolve))
+      if (now + left >= limit.until) {
+        const reason = `The server is busy, and asked again in ${Math.ceil(left / 1000)} s`
+        if (left <= 0) throw new Error('The server does not answer')
+        if (this.#options.onBusy?.(reason) !== true) throw new Error('The server is busy')
+        limit.until = now + Math.max(left, 0) + LIMIT_MS * patienceOf(this.#io)
+      }
+      await this.#pause(left)
     }
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    return new Promise(resolve => {
+      const wake = (): void => {
+        cancel()
+        this.#wakes.delete(wake)
+        resolve()
+      }
+      const cancel = this.#io.clock.after(Math.max(0, milliseconds), wake)
+      this.#wakes.add(wake)
+    })
   }
 
   #onBusy({ headers }: FetchReply): void {
@@ -110,18 +140,21 @@ export class RequestQueue {
     const wanted = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')
     // Those that were sent together are refused together, once.
     if (now >= this.#refusedUntil) this.#refusals += 1
-    const usual = this.#options.waitMs * 2 ** Math.min(this.#refusals - 1, 10)
-    const end = now + Math.min(wanted === null ? usual : Number(wanted[0]) * 1000, MAX_WAIT_MS)
+    const times = 2 ** Math.min(this.#refusals - 1, 10)
+    const waitMs = wanted === null ? this.#options.waitMs * times : Math.max(Number(wanted[0]), times) * 1000
+    const end = now + Math.min(waitMs, MAX_WAIT_MS)
     this.#pauseMs = SLOW_MS
     this.#refusedUntil = Math.max(this.#refusedUntil, end)
     this.#notBefore = Math.max(this.#notBefore, end)
   }
 
-  async #fetch({ path, body, contentType, maxReplyBytes, deadlineMs }: QueuedRequest): Promise<FetchReply> {
+  async #fetch(
+    { path, body, contentType, maxReplyBytes }: QueuedRequest,
+    milliseconds: number
+  ): Promise<FetchReply> {
     const { base, circuit, headers, withLogin } = this.#options
     const { signal } = this.#abort
     const abort = makeAbort()
-    signal.addEventListener('abort', abort.abort)
     const options: FetchOptions = {
       method: body === undefined ? 'GET' : 'POST',
       headers: { ...headers, ...compact({ 'content-type': contentType }) },
@@ -130,12 +163,18 @@ export class RequestQueue {
       ...compact({ body, circuit, withLogin })
     }
     const deadline = {
-      clock: this.#io.clock,
-      milliseconds: (deadlineMs ?? DEADLINE_MS) * patienceOf(this.#io),
+      ...{ clock: this.#io.clock, milliseconds },
       what: 'The answer of the server'
     }
+    let onClose = (): void => undefined
+    const closed = new Promise<never>((_resolve, reject) => {
+      onClose = () => reject(new Error('The connection is closed'))
+    })
+    signal.addEventListener('abort', onClose)
     try {
-      return await withDeadline(deadline, () => this.#io.fetch(`${base}${path}`, options))
+      return await withDeadline(deadline, () =>
+        Promise.race([this.#io.fetch(`${base}${path}`, options), closed])
+      )
     } catch (error) {
       abort.abort()
       if (signal.aborted) throw new Error('The connection is closed')
@@ -145,7 +184,7 @@ export class RequestQueue {
       if (isWalletError(error, 'NETWORK')) throw error
       throw new Error(`The server is not there${codeOf(error)}`)
     } finally {
-      signal.removeEventListener('abort', abort.abort)
+      signal.removeEventListener('abort', onClose)
     }
   }
 }
@@ -158,9 +197,10 @@ const codeOf = (error: unknown): string => {
 
 /** Public servers refuse those who ask for more at a time. */
 const PARALLEL = 4
-const MAX_TRIES = 6
 const MAX_WAIT_MS = 60_000
 /** Between two requests to a server that has been busy. */
 const SLOW_MS = 100
 const MAX_REPLY = 16_000_000
 const DEADLINE_MS = 30_000
+/** Of one request, with all its tries. */
+const LIMIT_MS = 120_000

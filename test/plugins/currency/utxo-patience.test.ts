@@ -1,0 +1,207 @@
+import test from 'ava'
+import type { Clock, FetchReply, Io, Json } from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import type {
+  ChainConnection,
+  ConnectionHandlers
+} from '../../../plugins/currency/utxo/electrum/connection.ts'
+import { readEsploraUrl } from '../../../plugins/currency/utxo/http/esplora.ts'
+
+/** Time that jumps to the next timer once nothing else happens. */
+interface JumpingClock extends Clock {
+  /** Jumps until a promise has settled; gives its value or its error, and the seconds that it took. */
+  settle<T>(promise: Promise<T>): Promise<{ readonly value: T | Error; readonly seconds: number }>
+}
+
+const makeClock = (): JumpingClock => {
+  let now = 0
+  const timers = new Set<{ readonly at: number; readonly task: () => void }>()
+  return {
+    now: () => now,
+    monotonic: () => now,
+    turn: () => new Promise(resolve => setImmediate(resolve)),
+    after(delayMs, task) {
+      const timer = { at: now + delayMs, task }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    async settle(promise) {
+      const began = now
+      let value: unknown
+      let isSettled = false
+      const onEnd = (end: unknown): void => {
+        value = end
+        isSettled = true
+      }
+      promise.then(onEnd, onEnd)
+      for (;;) {
+        for (let quiet = 0; quiet < 5; quiet += 1) await new Promise(resolve => setImmediate(resolve))
+        if (isSettled) return { value: value as never, seconds: (now - began) / 1000 }
+        const [next] = [...timers].sort((a, b) => a.at - b.at)
+        if (next === undefined) throw new Error('It waits for nothing')
+        timers.delete(next)
+        now = Math.max(now, next.at)
+        next.task()
+      }
+    }
+  }
+}
+
+type Answer = (path: string) => Partial<FetchReply> | Promise<Partial<FetchReply>>
+
+const HASH = '11'.repeat(32)
+const SCRIPT = '22'.repeat(32)
+
+const tip: Answer = path => {
+  if (path === '/blocks/tip/hash') return { text: HASH }
+  return { text: path.endsWith('/header') ? '00'.repeat(80) : '{"height":1,"previousblockhash":""}' }
+}
+
+const busy: Partial<FetchReply> = { status: 429, text: 'busy', headers: { 'retry-after': '600' } }
+
+const silence = (): Promise<FetchReply> => new Promise(() => undefined)
+
+interface Stage {
+  readonly clock: JumpingClock
+  open(handlers?: Partial<ConnectionHandlers>): Promise<ChainConnection>
+}
+
+/** An Esplora server, whose answers `answer` gives; the platform does not end a request that is aborted. */
+const makeStage = (answer: Answer, isProxied = false): Stage => {
+  const clock = makeClock()
+  const io: Io = {
+    ...makeNodeIo(),
+    ...{ clock, isProxied },
+    fetch: async url => ({
+      ...{ status: 200, text: '', headers: {} },
+      ...(await answer(url.replace('https://esplora.test/api', '')))
+    })
+  }
+  const server = readEsploraUrl('esplora+https://esplora.test/api')
+  if (server === undefined) throw new Error('It is no server')
+  const silent = { onNotification: () => undefined, onClose: () => undefined }
+  return { clock, open: handlers => server.open(io, { ...silent, ...handlers }, undefined) }
+}
+
+const query = (connection: ChainConnection, method: string): Promise<Json> =>
+  connection.callMany([{ method, params: [SCRIPT] }])[0] as Promise<Json>
+
+const openAt = async (
+  { clock, open }: Stage,
+  handlers?: Partial<ConnectionHandlers>
+): Promise<ChainConnection> => (await clock.settle(open(handlers))).value as ChainConnection
+
+for (const [what, answer, callSeconds] of [
+  ['says for minutes that it is busy', () => busy, 120],
+  ['is busy and says not for how long', () => ({ status: 503 }), 120],
+  ['is silent', silence, 30]
+] as const)
+  for (const isProxied of [false, true])
+    test(`a server that ${what} is given up ${isProxied ? 'later through a proxy' : 'in time'}`, async t => {
+      const patience = isProxied ? 3 : 1
+      const closed = makeStage(answer, isProxied)
+      const opened = await closed.clock.settle(closed.open())
+      t.regex(String(opened.value), /The server (is busy|does not answer)/)
+      t.true(opened.seconds <= 10 * patience, `${opened.seconds} s`)
+      let isOpen = false
+      const stage = makeStage(path => (isOpen ? answer() : tip(path)), isProxied)
+      const connection = await openAt(stage)
+      isOpen = true
+      const called = await stage.clock.settle(query(connection, 'blockchain.scripthash.get_history'))
+      t.regex(String(called.value), /The server (is busy|does not answer)/)
+      t.true(called.seconds <= callSeconds * patience, `${called.seconds} s`)
+      t.false(connection.isOpen)
+    })
+
+test('a busy server that its owner waits for is asked until it answers', async t => {
+  let left = 9
+  const stage = makeStage(path => (left-- > 0 ? busy : tip(path)))
+  const reasons: string[] = []
+  const onBusy = (reason: string): boolean => {
+    reasons.push(reason)
+    return true
+  }
+  const { value, seconds } = await stage.clock.settle(stage.open({ onBusy }))
+  t.true((value as ChainConnection).isOpen)
+  t.is(reasons[0], 'The server is busy, and asked again in 60 s')
+  t.true(seconds > 300, `${seconds} s`)
+})
+
+test('what waits for a busy or silent server is rejected at once when the connection is closed', async t => {
+  for (const answer of [() => busy, silence]) {
+    let isOpen = false
+    const stage = makeStage(path => (isOpen ? answer() : tip(path)))
+    const connection = await openAt(stage)
+    isOpen = true
+    const calls = Array.from({ length: 9 }, () => query(connection, 'blockchain.scripthash.get_history'))
+    await new Promise(resolve => setImmediate(resolve))
+    connection.close(new Error('It is over'))
+    // No timer fires here.
+    const ends = await Promise.all(calls.map(call => call.catch(String)))
+    t.deepEqual([...new Set(ends)], ['Error: The connection is closed'])
+  }
+})
+
+const COUNT = 100_000
+
+const pageFrom = (start: number, end = COUNT): string =>
+  JSON.stringify(
+    Array.from({ length: Math.max(0, Math.min(25, end - start)) }, (_, at) => ({
+      txid: (start + at).toString(16).padStart(64, '0'),
+      status: { confirmed: true, block_height: 1_000_000 - start - at }
+    }))
+  )
+
+/** A history of `count` payments, as a server counts them. */
+const history =
+  (count: number, page: (start: number) => string): Answer =>
+  path => {
+    if (path.endsWith('/txs')) return { text: page(0) }
+    const last = /\/txs\/chain\/([0-9a-f]{64})$/.exec(path)?.[1]
+    if (last !== undefined) return { text: page(Number.parseInt(last, 16) + 1) }
+    return path.startsWith('/scripthash/')
+      ? { text: JSON.stringify({ chain_stats: { tx_count: count } }) }
+      : tip(path)
+  }
+
+test('an address with 100,000 payments is read to its end', async t => {
+  const stage = makeStage(history(COUNT, pageFrom))
+  const connection = await openAt(stage)
+  const { value } = await stage.clock.settle(query(connection, 'blockchain.scripthash.get_history'))
+  t.is((value as Json[]).length, COUNT)
+  t.like((value as Json[])[0], { tx_hash: (COUNT - 1).toString(16).padStart(64, '0') })
+})
+
+test('a history without an end is a fault of its server', async t => {
+  let pages = 0
+  const late = (start: number): Promise<string> | string => {
+    pages += 1
+    return pageFrom(start, Number.POSITIVE_INFINITY)
+  }
+  for (const [what, answer, most] of [
+    ['longer than it was counted', history(300, start => late(start) as string), 60],
+    ['too long', history(1e9, start => late(start) as string), 1],
+    ['not counted', history(Number.NaN, start => late(start) as string), 1],
+    ['the same page again', history(300, () => late(0) as string), 2]
+  ] as const) {
+    pages = 0
+    const stage = makeStage(answer)
+    const connection = await openAt(stage)
+    const { value } = await stage.clock.settle(query(connection, 'blockchain.scripthash.get_history'))
+    t.is((value as Error).name, 'ElectrumFault', what)
+    t.true(pages <= most, `${what}: ${pages} pages`)
+    t.false(connection.isOpen)
+  }
+})
+
+test('a history that comes too slowly to have an end in a quarter of an hour is a fault of its server', async t => {
+  const read = history(COUNT, pageFrom)
+  const stage = makeStage(async path => {
+    if (path.includes('/txs/')) await new Promise<void>(resolve => stage.clock.after(20_000, resolve))
+    return read(path)
+  })
+  const connection = await openAt(stage)
+  const { value, seconds } = await stage.clock.settle(query(connection, 'blockchain.scripthash.get_history'))
+  t.is((value as Error).name, 'ElectrumFault')
+  t.true(seconds < 1000, `${seconds} s`)
+})
