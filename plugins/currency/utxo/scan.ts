@@ -67,7 +67,7 @@ export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void
       const querying = queryHistories(context, unknown, histories)
       querying.catch(() => undefined)
       await widen(context, changes, step)
-      const fresh = [...table.records()].filter(({ generation }) => generation !== pool.generation)
+      const fresh = freshOf(context)
       await Promise.all([ingesting, querying, watch(context, fresh, histories)])
       for (const record of known) replaced.delete(record)
       if (dirty.length + fresh.length === 0) {
@@ -94,6 +94,18 @@ export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void
     yield { changes, ratio: Math.min(0.99, (table.size - left) / (table.size + table.branches.length)) }
   }
 }
+
+/**
+ * Scripts that are to be subscribed. Those with which a branch grew beyond its gap are so while it is searched; of a later connection
+ * they are not, unless something has been used meanwhile.
+ */
+const freshOf = ({ pool, table }: ScanContext): readonly ScriptRecord[] =>
+  table.branches.flatMap(scripts => {
+    const wanted = table.wantedOf(scripts)
+    return scripts.records.filter(
+      ({ generation, index }) => generation !== pool.generation && (index < wanted || generation === NEVER)
+    )
+  })
 
 /** Histories that are still to be taken in, with what was known of their scripts when they were asked for. */
 type Histories = Map<
