@@ -79,6 +79,7 @@ test('a link without an address names the way to pay that is not supported', t =
   t.is(refusalOf('bitcoin:?lno=lno1bogusoffer'), 'NOT_SUPPORTED payments by Lightning')
   t.is(refusalOf('bitcoin:?lightning=lnbc1'), 'NOT_SUPPORTED payments by Lightning')
   t.is(refusalOf('bitcoin:?sp=sp1q'), 'NOT_SUPPORTED silent payments')
+  t.regex(refusalOf('bitid://shop.example/login?x=1f'), /^NOT_SUPPORTED .*message sign/)
   t.is(refusalOf('bitcoin:?r=https://shop.example/i/1'), 'NOT_SUPPORTED the payment protocol')
   t.is(parsed(`bitcoin:${SEGWIT}?r=https://shop.example/i/1`).publicAddress, SEGWIT)
   t.regex(refusalOf('bitcoin:?label=nothing'), /empty/)

@@ -28,6 +28,10 @@ export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): Pars
   if (trimmed.length > MAX_URI_LENGTH) throw invalidUri(`is longer than ${MAX_URI_LENGTH} characters`)
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1]?.toLowerCase()
   if (scheme === undefined) return spellings(coin, network, trimmed)
+  if (scheme === 'bitid')
+    throw new WalletError('NOT_SUPPORTED', {
+      what: 'payments by BitID, whose links ask for a login: sign the whole link with message sign'
+    })
   const isPrefix = networksOf(coin, network).some(({ cashaddr }) => cashaddr === scheme)
   if (!network.uriSchemes.includes(scheme) && !isPrefix)
     throw invalidUri(`is a link of "${scheme}", not of ${coin.displayName}`, 'currency')
