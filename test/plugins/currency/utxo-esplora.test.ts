@@ -188,11 +188,12 @@ test('a server that is busy for minutes gives way to the next one; alone it is w
   await until('the next one is asked', () => alice.reported.ratios.at(-1) === 1)
   t.true(first.paths.length <= 4)
   let left = 3
-  const alone = makeWorld(t, { speed: 50, twist: () => (left-- > 0 ? busy : {}) })
+  const shortly = { ...busy, headers: { 'retry-after': '20' } }
+  const alone = makeWorld(t, { speed: 10, twist: () => (left-- > 0 ? shortly : {}) })
   const bob = await alone.openWallet({ isStarted: false })
   await bob.engine.startEngine()
   await until('it has answered', () => bob.reported.ratios.at(-1) === 1)
-  t.true(bob.reported.statuses.some(text => text.includes('The server is busy, and asked again in 60 s')))
+  t.true(bob.reported.statuses.some(text => text.includes('The server is busy, and asked again in 20 s')))
 })
 
 test('a payment that moves to another block is shown there, although its script has as many as before', async t => {
