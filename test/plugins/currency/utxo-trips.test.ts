@@ -62,6 +62,20 @@ test('1,000 used addresses take at most eight dependent trips, a payment two aft
   t.true(rounds.sent < 170_000, 'no script beyond the gap is subscribed')
 })
 
+test('an address that was given out within the look-ahead is watched at each later start', async t => {
+  const { world, owner } = await makeUsedWallet(t, 30)
+  const device = makeDevice(t, world)
+  const cold = await device.openWallet({ keys: owner.privateKeys })
+  await until('it is in step', () => isSynced(cold))
+  const { publicAddress } = await cold.engine.getFreshAddress({ tokenId: null, forceIndex: 70 })
+  await cold.engine.killEngine()
+  const warm = await device.openWallet({ keys: owner.privateKeys, store: cold.store })
+  await until('it is in step again', () => isSynced(warm))
+  world.chain.fund(publicAddress, '500')
+  await until('the payment is seen', () => warm.balance() === '30500')
+  t.pass()
+})
+
 test('a history that came with its subscription is asked for again if its status is another', async t => {
   const { world, owner } = await makeUsedWallet(t, 3, 2)
   let dropped = 0

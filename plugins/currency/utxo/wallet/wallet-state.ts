@@ -237,14 +237,19 @@ export class WalletState implements WalletContext {
     this.saved.noteMark(changes, record)
   }
 
+  /** Has the first `count` scripts of a branch, and wants them at each later start, too. */
   async #watchAtLeast(branchId: string, count: number, changes: StoreChanges): Promise<void> {
     const scripts = this.#table.branchById(branchId)
-    if (scripts === undefined || scripts.records.length >= count) return
+    if (scripts === undefined) return
+    // Also of scripts that the branch has for another reason: only those that are wanted are watched for ever.
+    if (count > this.#table.wantedOf(scripts)) {
+      scripts.minimum = count
+      this.saved.noteMinimum(changes, scripts)
+    }
     const before = scripts.records.length
-    scripts.minimum = Math.max(scripts.minimum, count)
+    if (before >= count) return
     await this.#table.extend(scripts, count, this.io.clock)
     this.saved.noteScripts(changes, scripts, before)
-    this.saved.noteMinimum(changes, scripts)
   }
 }
 
