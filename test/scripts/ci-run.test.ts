@@ -58,7 +58,7 @@ test('CI sums the counts of its suites and ends with them', t => {
 })
 
 /** As ava 6 prints it: a line for each test, what failed between two rules, then the summary. */
-const AVA_OUTPUT = `  ✔ one
+const AVA_OUTPUT = `  ✔ one without an unhandled rejection
   ✘ [fail]: two
   ─
 

@@ -147,7 +147,8 @@ test('a server that refuses open batches one by one gets smaller ones, and no si
   t.true(world.refusals.length > 1)
   t.true(sizes.includes(100))
   t.true(sizes.filter(size => size === 50).length > 10, 'batches are halved, and stay so')
-  t.false(sizes.includes(25), 'they are not halved again')
+  // A gap has 25 scripts, so that a batch or two may have as many.
+  t.true(sizes.filter(size => size === 25).length < 5, 'they are not halved again')
   t.deepEqual([alice, again].flatMap(lossesOf), [])
 })
 
