@@ -2,7 +2,7 @@ import { nativeAmount } from '../base/amount.ts'
 import { compact } from '../base/compact.ts'
 import { copyList } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
-import { isRecord, parseJson } from '../base/json.ts'
+import { isRecord, type JsonObject, parseJson } from '../base/json.ts'
 import { isWellFormed } from '../crypto/encoding.ts'
 import { JsonFile } from '../sync/json-file.ts'
 import type { CurrencyEngine, EngineCoin } from '../types/engine.ts'
@@ -107,9 +107,13 @@ export const listCoins = async ({ context, engine }: CoinOwner): Promise<readonl
     if (made.listCoins === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'lists of coins' })
     return readCoins(pluginId, await made.listCoins())
   })
-  const notes = new Map((await readCoinNotes(context)).map(note => [note.outpoint, note]))
+  const { notes, unread } = await readNotes(context)
+  const known = new Map(notes.map(note => [note.outpoint, note]))
   return coins.map((coin): WalletCoin => {
-    const { isFrozen = false, label } = notes.get(`${coin.txid}:${coin.vout}`) ?? {}
+    const outpoint = `${coin.txid}:${coin.vout}`
+    // A note that cannot be read freezes its coin, as it does for a payment.
+    const isUnread = unread.size > 0 && unread.has(pathOf(context, outpoint))
+    const { isFrozen = isUnread, label } = known.get(outpoint) ?? {}
     return Object.freeze({ ...coin, isFrozen, ...compact({ label }) })
   })
 }
@@ -164,14 +168,26 @@ export const changeCoin = async (
     if (made.freezeCoins === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'coin control' })
   })
   await context.mutex.run(async () => {
-    await new JsonFile(context, pathOf(context, outpoint)).edit(() => [
+    await new JsonFile(context, pathOf(context, outpoint)).edit(present => [
       { path: ['outpoint'], value: outpoint },
-      ...(isFrozen === undefined ? [] : [{ path: ['isFrozen'], value: isFrozen }]),
+      ...(isFrozen === undefined && !isKeptBack(present, outpoint)
+        ? []
+        : [{ path: ['isFrozen'], value: isFrozen ?? true }]),
       ...(label === undefined ? [] : [{ path: ['label'], value: label === '' ? undefined : label }])
     ])
     if (isFrozen === undefined) return
     await engine.call('freezing a coin', async made => made.freezeCoins?.(await frozenCoinsOf(context, made)))
   })
+}
+
+/** Returns true for a note that cannot be read, which freezes its coin until a person frees it. */
+const isKeptBack = (present: JsonObject | undefined, outpoint: string): boolean => {
+  if (present === undefined) return false
+  try {
+    return noteOf(present).outpoint !== outpoint
+  } catch {
+    return true
+  }
 }
 
 /**

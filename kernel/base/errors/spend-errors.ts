@@ -78,8 +78,11 @@ export interface SpendErrorDetails {
   }
   /** A change of the account's rules that may loosen them needs the account's password. */
   POLICY_PASSWORD: { rule: string }
-  /** A signed payment spends a coin, `txid:vout`, that was frozen since its draft was made. Nothing was sent. */
-  COIN_FROZEN: { txid: string; coin: string }
+  /**
+   * A signed payment spends a coin, `txid:vout`, that was frozen since its draft was made. Nothing was sent. `isKept`: the signed bytes
+   * are kept as an open payment.
+   */
+  COIN_FROZEN: { txid: string; coin: string; isKept: boolean }
   /** The caller has stopped a signature before it was there. Nothing was kept, and nothing has left. */
   SIGN_STOPPED: NoDetails
   /** A currency plugin has signed, or says that it has sent, something else than the draft that was reviewed. */
@@ -133,7 +136,8 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 36,
     message: ({ coin }) => `The payment spends a coin that is frozen: ${coin}`,
-    hint: () => 'Nothing was sent. Free the coin with coins unfreeze, or forget the payment with tx forget.'
+    hint: ({ isKept }) =>
+      `Nothing was sent. Free the coin with coins unfreeze in the wallet that has it, or ${isKept ? 'forget the payment with tx forget' : 'make the payment again without it'}.`
   },
   DUST_SPEND: {
     name: 'DustSpendError',

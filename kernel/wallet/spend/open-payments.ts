@@ -127,13 +127,25 @@ export const checkSpentCoins = ({ journal, info }: OpenPaymentContext, draft: Tr
 
 /**
  * Checks that a payment whose bytes have not left spends no coin that was frozen since its draft was made; a replacement may spend what
- * the payment has that it replaces. That a person has chosen the coin for it changes nothing: freezing it came later.
+ * the payment has that it replaces. That a person has chosen the coin for it changes nothing: freezing it came later. A sweep spends none
+ * either that another wallet of the account has paid with meanwhile.
  *
- * @throws COIN_FROZEN
+ * @param isKept - the signed bytes are kept as an open payment
+ * @throws COIN_FROZEN, SIGN_REFUSED
  */
-export const checkFrozenCoins = async (context: FrozenCoinContext, tx: Transaction): Promise<void> => {
+export const checkKeptCoins = async (
+  context: FrozenCoinContext,
+  tx: Transaction,
+  isKept: boolean
+): Promise<void> => {
+  const { info, rules } = context
   const [coin] = await frozenCoinsIn(context, tx)
-  if (coin !== undefined) throw new WalletError('COIN_FROZEN', { txid: tx.txid, coin })
+  if (coin !== undefined) throw new WalletError('COIN_FROZEN', { txid: tx.txid, coin, isKept })
+  if (tx.isSend) return
+  const { reserved } = await rules.keptCoins(info.pluginId, tx.spentCoins ?? [])
+  const reason = 'it spends a coin that is reserved for an open payment of the account'
+  if (reserved.length > 0)
+    throw new WalletError('SIGN_REFUSED', { pluginId: info.pluginId, reason, refusedBy: 'wallet' })
 }
 
 /** The frozen coins that a payment must not spend: those that the payment has which it replaces, it may. */

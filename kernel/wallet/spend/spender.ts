@@ -16,7 +16,7 @@ import { mergeMetadata } from '../history/metadata.ts'
 import { assetNameOf } from '../history/view.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from './journal.ts'
 import {
-  checkFrozenCoins,
+  checkKeptCoins,
   checkSimilar,
   checkSpentCoins,
   type FrozenCoinContext,
@@ -106,7 +106,7 @@ export class Spender implements SpenderOptions {
    * Bytes that are sent for the first time must not spend a coin that was frozen meanwhile. Those that may have left are sent all the
    * same: others may have them, and a wallet that sends them no more would only know less of its own payment.
    *
-   * @throws COIN_FROZEN, BROADCAST_REFUSED, BROADCAST_UNKNOWN; OPTION_INVALID for a draft
+   * @throws COIN_FROZEN, SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN; OPTION_INVALID for a draft
    */
   async broadcastTx(given: Transaction): Promise<Transaction> {
     checkSigned(given)
@@ -117,7 +117,7 @@ export class Spender implements SpenderOptions {
     const at = known?.at ?? this.services.io.clock.now()
     const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...keptOf(counted) }
     return this.whileInProgress(correlationId, async () => {
-      if (known === undefined || known.stage === 'signed') await checkFrozenCoins(this, tx)
+      if (known === undefined || known.stage === 'signed') await checkKeptCoins(this, tx, known !== undefined)
       await this.journal.put(intent).catch((error: unknown) => {
         throw namingPayment(error, tx.txid)
       })
@@ -374,7 +374,7 @@ export class Spender implements SpenderOptions {
       const privateKeys = await this.engine.privateKeys(questionOf('spend', intended))
       const tx = await signDraft(this, draft, { ...following, privateKeys })
       // A signature can take long.
-      await checkFrozenCoins(this, tx)
+      await checkKeptCoins(this, tx, false)
       signed = { ...reserved, stage, tx }
       await journal.put(signed)
       await paymentsChanged(this)

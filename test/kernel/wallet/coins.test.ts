@@ -145,6 +145,13 @@ test('a note that cannot be read keeps its coin frozen, and one in the file of a
   await wallet.changePaused(true)
   await wallet.changePaused(false)
   t.deepEqual(frozen, ['aa:1'])
+  t.like((await wallet.listCoins())[0], { txid: 'aa', isFrozen: true })
+  await wallet.changeCoin('aa:1', { label: 'rent' })
+  await wallet.changePaused(true)
+  await wallet.changePaused(false)
+  t.deepEqual(frozen, ['aa:1'], 'a label frees no coin')
+  await wallet.changeCoin('aa:1', { isFrozen: false })
+  t.deepEqual(frozen, [])
 })
 
 test('a coin that comes after its note, which cannot be read, is taken by no draft', async t => {
