@@ -196,8 +196,8 @@ interface LeftCoins {
   readonly nativeAmount: string
 }
 
-/** What a second server says of the coins: `alone` if one was named, `silent` if no second one answers. */
-export const SECOND_WORDS = ['agrees', 'alone', 'differs', 'silent'] as const
+/** What a second server says of the coins: `alone` if one was named, `silent` if no second one answers, `unable` if it knows no such coins. */
+export const SECOND_WORDS = ['agrees', 'alone', 'differs', 'silent', 'unable'] as const
 
 /** What a person should know of a sweep. `onlyHere`, `onlyThere`: coins that only the first or the second server shows. */
 export interface SweepReview {

@@ -12,12 +12,14 @@ import {
 } from '../../../kernel/plugin-api.ts'
 import { addressOf, writeScript } from '../../../plugins/currency/utxo/chain/address.ts'
 import { hash160, parseRawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
+import type { WitnessLife } from '../../../plugins/currency/utxo/electrum/witness.ts'
 import { readWif } from '../../../plugins/currency/utxo/keys/wif.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { bitcoinCashRow } from '../../../plugins/currency/utxo/params/bitcoin-cash.ts'
 import type { CoinRow } from '../../../plugins/currency/utxo/params/coin.ts'
 import { dogecoinRow } from '../../../plugins/currency/utxo/params/dogecoin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
+import { compareCoins } from '../../../plugins/currency/utxo/spend/foreign-coins.ts'
 import { BAD, GOOD, line, makeHostileWorld, only, type Twist } from './hostile-world.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
@@ -306,6 +308,107 @@ test('keys are not called empty while no second server answers that is named', a
   t.teardown(() => world.close())
   const alice = await world.openWallet()
   await t.throwsAsync(alice.sweep(SPEND, [wifOf(29)]), { code: 'NETWORK' })
+})
+
+test('a first server that hides coins cannot call the others incoming: the word of the second comes first', async t => {
+  const { p2wpkh: segwit = new Uint8Array(), p2pkh: legacy = new Uint8Array() } = scriptsOf(31)
+  let change = (coins: JsonObject[]): JsonObject[] => coins
+  const world = makeHostileWorld(
+    only('blockchain.scripthash.listunspent', coins => change(coins as JsonObject[]))
+  )
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  world.chain.fund(legacy, '200000000')
+  world.chain.mine()
+  world.chain.fund(segwit, '1000')
+  const disputed = { code: 'COINS_DISPUTED' }
+  change = coins => coins.filter(({ height }) => Number(height) <= 0)
+  await t.throwsAsync(alice.sweep(SPEND, [wifOf(31)]), disputed)
+  change = coins => coins.map(coin => ({ ...coin, height: 0 }))
+  await t.throwsAsync(alice.sweep(SPEND, [wifOf(31)]), disputed)
+})
+
+test('keys are not called empty by a first server whose newest block is an old one', async t => {
+  const { p2wpkh: segwit = new Uint8Array() } = scriptsOf(37)
+  const world = makeHostileWorld((method, reply) => {
+    if (reply.method === 'blockchain.headers.subscribe') return undefined
+    return line(method === 'blockchain.scripthash.listunspent' ? { ...reply, result: [] } : reply)
+  })
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  world.chain.fund(segwit, '40000')
+  world.chain.mine(3)
+  await t.throwsAsync(alice.sweep(SPEND, [wifOf(37)]), { code: 'COINS_DISPUTED' })
+})
+
+test('two servers agree about an incoming coin that is swept only if both show it', async t => {
+  const { p2wpkh: segwit = new Uint8Array(), p2pkh: legacy = new Uint8Array() } = scriptsOf(41)
+  let hides = true
+  const world = makeHostileWorld(
+    only('blockchain.scripthash.listunspent', coins =>
+      (coins as JsonObject[]).filter(({ height }) => !hides || Number(height) > 0)
+    ),
+    { servers: [GOOD, BAD] }
+  )
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  world.chain.fund(segwit, '40000')
+  world.chain.mine()
+  world.chain.fund(legacy, '70000')
+  const wordOf = async (noUnconfirmed: boolean): Promise<unknown> =>
+    (await alice.sweep({ ...SPEND, ...RATE, noUnconfirmed }, [wifOf(41)])).otherParams?.servers
+  t.like(await wordOf(false), { word: 'differs', onlyHere: 1, onlyThere: 0 })
+  t.like(await wordOf(true), { word: 'agrees', onlyHere: 0 })
+  hides = false
+  t.like(await wordOf(false), { word: 'agrees', onlyHere: 0 })
+})
+
+test('a second server that knows no coins of strange scripts is named as such, and another one is advised', async t => {
+  const { p2wpkh: segwit = new Uint8Array() } = scriptsOf(43)
+  const error = { code: -32601, message: 'unknown method' }
+  const world = makeHostileWorld(
+    (method, reply) =>
+      method === 'blockchain.scripthash.listunspent'
+        ? `${JSON.stringify({ jsonrpc: '2.0', id: reply.id, error })}\n`
+        : line(reply),
+    { servers: [GOOD, BAD] }
+  )
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  const empty = await t.throwsAsync(alice.sweep(SPEND, [wifOf(43)]))
+  t.true(isWalletError(empty, 'NOT_SUPPORTED'))
+  t.regex(empty?.message ?? '', /bad\.test.*name another server of Electrum or Esplora/)
+  world.chain.fund(segwit, '40000')
+  world.chain.mine()
+  const swept = await alice.sweep({ ...SPEND, ...RATE }, [wifOf(43)])
+  t.like(swept.otherParams?.servers, { word: 'unable', server: BAD })
+})
+
+test('a second server that answers without end is silent after a while, and its connection is closed', async t => {
+  const waits: number[] = []
+  const ends: string[] = []
+  let life: WitnessLife | undefined
+  const clock = {
+    ...{ now: () => 0, monotonic: () => 0 },
+    after(delayMs: number, task: () => void) {
+      waits.push(delayMs)
+      setImmediate(task)
+      return () => {}
+    }
+  }
+  const source = {
+    ...{ io: { clock }, pool: { serverUrl: GOOD } },
+    ...{ life: { isEnded: false, onOpen() {} } },
+    witness: (_url: string, query: { readonly life: WitnessLife }) => {
+      life = query.life
+      life.onOpen({ close: ({ message }) => ends.push(message) })
+      return new Promise(() => {})
+    }
+  }
+  const word = await compareCoins(source as never, [], { found: [], takesIncoming: false })
+  t.deepEqual(word, { word: 'silent' })
+  t.deepEqual([waits, ends], [[20_000], ['The second server was too slow']])
+  t.true(life?.isEnded)
 })
 
 test('a sweep whose fee is more than half of what it moves needs a limit that allows it', async t => {

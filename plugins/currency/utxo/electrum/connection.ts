@@ -412,6 +412,9 @@ export class ElectrumRefusal extends Error {
   }
 }
 
+/** The code of a refusal: the server has no such method. */
+export const NO_METHOD = -32601
+
 /** A server that ends a connection because of a batch: it is asked once more at once, in single requests. */
 export class ServerLesson extends Error {
   constructor() {

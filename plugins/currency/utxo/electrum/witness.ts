@@ -2,7 +2,13 @@ import { compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
 import { parseHeader } from '../chain/header.ts'
 import type { NetworkRow } from '../params/coin.ts'
 import type { ScriptSource } from '../wallet/scripts.ts'
-import { type ChainConnection, type ChainServer, ServerLesson } from './connection.ts'
+import {
+  type ChainConnection,
+  type ChainServer,
+  ElectrumRefusal,
+  NO_METHOD,
+  ServerLesson
+} from './connection.ts'
 import {
   checkKnownBlocks,
   type HistoryItem,
@@ -22,8 +28,8 @@ export interface Testimony {
   readonly height: number
   /** In the order of the scripts; none where their coins were wanted. */
   readonly histories: readonly (readonly HistoryItem[])[]
-  /** The unspent outputs of the scripts, where they were wanted. */
-  readonly unspent: readonly UnspentItem[]
+  /** The unspent outputs of the scripts, where they were wanted; undefined if the server knows none of strange scripts. */
+  readonly unspent: readonly UnspentItem[] | undefined
   /** The names of blocks by height; those that it does not have are left out. */
   readonly hashes: ReadonlyMap<number, string>
 }
@@ -66,15 +72,19 @@ export const queryWitness = async (
   query: WitnessQuery
 ): Promise<Testimony | undefined> => {
   const first = query.skip % Math.max(1, servers.length)
+  let unable: Testimony | undefined
   const waiting = [...servers.slice(first), ...servers.slice(0, first)].slice(0, MAX_TRIES)
   for (let server = waiting.shift(); server !== undefined; server = waiting.shift()) {
-    if (query.life.isEnded) return undefined
+    if (query.life.isEnded) return unable
     let connection: ChainConnection | undefined
     try {
       const handlers = { scripts: query.scripts, onNotification: () => {}, onClose: () => {} }
       connection = await server.open(io, handlers, circuit)
       query.life.onOpen(connection)
-      return await testify(connection, { io, network, query })
+      const testimony = await testify(connection, { io, network, query })
+      if (testimony.unspent !== undefined) return testimony
+      // Another one may know the scripts.
+      unable = testimony
     } catch (error) {
       // Else the next one is asked.
       if (error instanceof ServerLesson) waiting.unshift(server)
@@ -82,7 +92,7 @@ export const queryWitness = async (
       connection?.close(new Error('The second server has answered'))
     }
   }
-  return undefined
+  return unable
 }
 
 const MAX_TRIES = 3
@@ -115,13 +125,19 @@ const testify = async (
     ...query.scripthashes.map(hash => ({ method, params: [hash] })),
     ...shown.map(header)
   ])
-  const answers = await Promise.all(replies)
-  const ofScripts = answers.slice(0, query.scripthashes.length)
+  const count = query.scripthashes.length
+  const [ofScripts, headers] = await Promise.all([
+    Promise.all(replies.slice(0, count)).catch((error): undefined => {
+      // A node has no index of scripts, and Electrum Personal Server knows those of its owner alone.
+      if (!(isAboutCoins && error instanceof ElectrumRefusal && error.code === NO_METHOD)) throw error
+    }),
+    Promise.all(replies.slice(count))
+  ])
   return {
     server: connection.url,
     height,
-    histories: isAboutCoins ? [] : ofScripts.map(readHistory),
-    unspent: isAboutCoins ? ofScripts.flatMap(readUnspent) : [],
-    hashes: new Map(shown.map((at, index) => [at, hashOf(answers[query.scripthashes.length + index])]))
+    histories: isAboutCoins ? [] : (ofScripts ?? []).map(readHistory),
+    unspent: isAboutCoins ? ofScripts?.flatMap(readUnspent) : [],
+    hashes: new Map(shown.map((at, index) => [at, hashOf(headers[index])]))
   }
 }

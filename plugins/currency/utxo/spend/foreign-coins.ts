@@ -1,11 +1,11 @@
 import { type Txid, WalletError } from '../../../../kernel/plugin-api.ts'
 import { programOf, writeScript } from '../chain/address.ts'
 import { hexOf, type RawTx as ParsedTx, parseRawTx, scriptHashOf } from '../chain/transaction.ts'
-import { ElectrumFault, ElectrumRefusal } from '../electrum/connection.ts'
+import { ElectrumFault, ElectrumRefusal, NO_METHOD } from '../electrum/connection.ts'
 import type { ElectrumPool } from '../electrum/pool.ts'
 import { readUnspent, type UnspentItem } from '../electrum/replies.ts'
 import { fetchTxs } from '../electrum/requests.ts'
-import type { Witness, WitnessLife } from '../electrum/witness.ts'
+import type { Testimony, Witness, WitnessLife } from '../electrum/witness.ts'
 import type { KeyScript, SingleKey } from '../keys/wif.ts'
 import type { SpendSource } from './choose-coins.ts'
 
@@ -18,11 +18,11 @@ export interface ForeignCoinSource extends Pick<SpendSource, 'coin' | 'io'> {
 }
 
 /**
- * What a second server says of the same scripts. `alone`: none was named; `silent`: none answers. Only coins in blocks differ: what is
- * unconfirmed reaches servers one after another.
+ * What a second server says of the same scripts. `alone`: none was named; `silent`: none answers in time; `unable`: those that answer know
+ * no coins of strange scripts. Of incoming coins only those that are swept count: they reach servers one after another.
  */
 export interface SecondWord {
-  readonly word: 'agrees' | 'alone' | 'differs' | 'silent'
+  readonly word: 'agrees' | 'alone' | 'differs' | 'silent' | 'unable'
   readonly server?: string
   /** How many of the coins that were found the second server does not show. */
   readonly onlyHere?: number
@@ -30,30 +30,74 @@ export interface SecondWord {
   readonly onlyThere?: number
 }
 
-/** Compares the coins that one server shows of scripts with those of a second one. */
+/**
+ * Compares the coins that one server shows of scripts with those of a second one. What is incoming there is no coin yet.
+ *
+ * @param takesIncoming - incoming coins are swept, too, so that a second server has to show them
+ */
 export const compareCoins = async (
-  { pool, witness, life }: ForeignCoinSource,
+  source: ForeignCoinSource,
   scripts: readonly OwnedScript[],
-  found: readonly ForeignCoin[]
+  { found, takesIncoming }: { readonly found: readonly ForeignCoin[]; readonly takesIncoming: boolean }
 ): Promise<SecondWord> => {
-  if (witness === undefined) return { word: 'alone' }
-  const scripthashes = scripts.map(({ script }) => scriptHashOf(script))
-  const query = { life, skip: 0, scripthashes, heights: [], wantsCoins: true }
-  const testimony = await witness(pool.serverUrl, query)
+  if (source.witness === undefined) return { word: 'alone' }
+  const testimony = await querySecond(source, source.witness, scripts)
   if (testimony === undefined) return { word: 'silent' }
   const { unspent, server } = testimony
-  const there = new Map(unspent.map(item => [`${item.txid}:${item.vout}`, item]))
-  const here = new Set(found.map(({ txid, vout }) => `${txid}:${vout}`))
-  const isSame = ({ txid, vout, height }: ForeignCoin): boolean =>
-    height === 0 || Math.max(0, there.get(`${txid}:${vout}`)?.height ?? 0) === height
-  const onlyHere = found.filter(coin => !isSame(coin)).length
-  // What is above the tip of the first server it will show, too.
-  const tip = pool.tip?.height ?? 0
-  const onlyThere = unspent.filter(
-    ({ txid, vout, height }) => height > 0 && height <= tip && !here.has(`${txid}:${vout}`)
-  ).length
+  if (unspent === undefined) return { word: 'unable', server }
+  const there = new Map(unspent.map(item => [`${item.txid}:${item.vout}`, Math.max(0, item.height)]))
+  const here = new Map(
+    found
+      .filter(({ height }) => height > 0 || takesIncoming)
+      .map(({ txid, vout, height }) => [`${txid}:${vout}`, height])
+  )
+  const onlyHere = [...here].filter(([coin, height]) => {
+    const shown = there.get(coin)
+    return height === 0 ? shown === undefined : shown !== height
+  }).length
+  // Those above the tip of the first server as well: it may be one that has stopped, or that keeps blocks back.
+  const onlyThere = [...there].filter(([coin, height]) => height > 0 && !here.has(coin)).length
   return { word: onlyHere + onlyThere === 0 ? 'agrees' : 'differs', server, onlyHere, onlyThere }
 }
+
+/** Asks a second server within a limit: however slowly it answers, a sweep goes on. */
+const querySecond = async (
+  { io, pool, life }: ForeignCoinSource,
+  witness: Witness,
+  scripts: readonly OwnedScript[]
+): Promise<Testimony | undefined> => {
+  let isOver = false
+  let connection: Parameters<WitnessLife['onOpen']>[0] | undefined
+  let cancel: (() => void) | undefined
+  const limited: WitnessLife = {
+    get isEnded() {
+      return isOver || life.isEnded
+    },
+    onOpen(opened) {
+      connection = opened
+      life.onOpen(opened)
+      if (isOver) opened.close(new Error(TOO_SLOW))
+    }
+  }
+  const limit = new Promise<undefined>(resolve => {
+    cancel = io.clock.after(SECOND_MS, () => {
+      isOver = true
+      connection?.close(new Error(TOO_SLOW))
+      resolve(undefined)
+    })
+  })
+  const scripthashes = scripts.map(({ script }) => scriptHashOf(script))
+  const query = { life: limited, skip: 0, scripthashes, heights: [], wantsCoins: true }
+  try {
+    return await Promise.race([witness(pool.serverUrl, query), limit])
+  } finally {
+    cancel?.()
+  }
+}
+
+/** A third of what the kernel gives a call of an engine. */
+const SECOND_MS = 20_000
+const TOO_SLOW = 'The second server was too slow'
 
 /** A script that a key owns. */
 export interface OwnedScript {
@@ -161,7 +205,6 @@ const listUnspent = async (
   )
 }
 
-const NO_METHOD = -32601
 const MAX_SOURCES = 5000
 /** Questions of one round trip. */
 const BATCH = 50

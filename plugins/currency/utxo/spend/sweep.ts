@@ -59,7 +59,10 @@ export const draftSweep = async (
   const rate = rateOf(source, spend)
   return withKeys(source, keys, async scripts => {
     const found = await findCoins(source, scripts)
-    const second = await compareCoins(source, scripts, found)
+    const second = await compareCoins(source, scripts, {
+      found,
+      takesIncoming: spend.noUnconfirmed === false
+    })
     return draftOf(source, spend, { ...planSweep(source, spend, { found, rate, second }), rate, second })
   })
 }
@@ -154,6 +157,7 @@ const planSweep = (
     })
   const amount = sumOf(coins) - fee
   if (amount >= dustOf(coin, program.type)) return { coins, amount, fee, left }
+  checkSecond(coin.code, second)
   const worth = (reason: LeftReason): string => String(left.get(reason) ?? 0n)
   const waiting = {
     ...{ incoming: worth('incoming'), immature: worth('immature') },
@@ -161,16 +165,21 @@ const planSweep = (
   }
   if (Object.values(waiting).some(value => value !== '0'))
     throw new WalletError('PENDING_FUNDS', { currencyCode: coin.code, ...waiting })
-  const { word, server = '', onlyThere = 0 } = second
-  // Where two servers are named, none calls keys empty alone.
+  throw new WalletError('NOTHING_TO_SWEEP', { currencyCode: coin.code, found: String(sumOf(found)) })
+}
+
+/** Where two servers are named, none says alone that there is nothing to sweep, or nothing yet. @throws NETWORK, NOT_SUPPORTED, COINS_DISPUTED */
+const checkSecond = (currencyCode: string, { word, server = '', onlyThere = 0 }: SecondWord): void => {
   if (word === 'silent')
     throw new WalletError('NETWORK', {
       path: '',
-      server: 'a second server, which has to say that the keys are empty'
+      server: 'a second server, which has to say that there is nothing to sweep'
     })
-  if (onlyThere > 0)
-    throw new WalletError('COINS_DISPUTED', { currencyCode: coin.code, server, coinCount: onlyThere })
-  throw new WalletError('NOTHING_TO_SWEEP', { currencyCode: coin.code, found: String(sumOf(found)) })
+  if (word === 'unable')
+    throw new WalletError('NOT_SUPPORTED', {
+      what: `calling keys empty by the word of one server, as ${server} knows no coins of other wallets; name another server of Electrum or Esplora`
+    })
+  if (onlyThere > 0) throw new WalletError('COINS_DISPUTED', { currencyCode, server, coinCount: onlyThere })
 }
 
 const leftReasonOf = (
