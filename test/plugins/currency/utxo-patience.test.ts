@@ -127,6 +127,32 @@ test('a busy server that its owner waits for is asked until it answers', async t
   t.true(seconds > 300, `${seconds} s`)
 })
 
+test('a payment that a busy server has not taken while its sender waited is never sent later', async t => {
+  let isBusy = false
+  let sent = 0
+  const stage = makeStage(path => {
+    if (path === '/tx') sent += 1
+    return isBusy ? busy : tip(path)
+  })
+  const { value } = await stage.clock.settle(stage.open({ onBusy: () => true }))
+  const connection = value as ChainConnection
+  isBusy = true
+  const payment = await stage.clock.settle(query(connection, 'blockchain.transaction.broadcast'))
+  t.true(payment.value instanceof Error)
+  t.true(payment.seconds < 60, `${payment.seconds} s`)
+  t.is(sent, 1)
+  // Nor one that waits behind others for its turn.
+  const waiting = Array.from({ length: 4 }, () => query(connection, 'blockchain.scripthash.get_history'))
+  await new Promise(resolve => setImmediate(resolve))
+  const behind = query(connection, 'blockchain.transaction.broadcast').catch(String)
+  const later = stage.clock.settle(Promise.all(waiting.map(call => call.catch(String))))
+  for (let turn = 0; turn < 50; turn += 1) await new Promise(resolve => setImmediate(resolve))
+  isBusy = false
+  await later
+  t.regex(String(await behind), /^Error/)
+  t.is(sent, 1)
+})
+
 test('what waits for a busy or silent server is rejected at once when the connection is closed', async t => {
   for (const answer of [() => busy, silence]) {
     let isOpen = false

@@ -431,7 +431,7 @@ export class ElectrumPool {
 
   /** A server that is busy is waited for if there is no other one. */
   #onBusy({ url }: ChainServer, reason: string): boolean {
-    if (this.#servers.length > 1) return false
+    if (this.#servers.length > 1 || this.#clients.size === 0) return false
     this.#loss = { server: url, reason }
     for (const client of [...this.#clients.keys()]) client.onFault(`${url}: ${reason}`)
     return true

@@ -18,7 +18,7 @@ import {
 import { type HistoryItem, statusOf } from '../electrum/replies.ts'
 import { isNodesReason } from '../electrum/requests.ts'
 import { asObject, PolledConnection, refuse } from './polled-connection.ts'
-import { RequestQueue } from './request-queue.ts'
+import { PAYMENT_WAIT_MS, RequestQueue } from './request-queue.ts'
 
 /** Reads `esplora+https://host/api` or `esplora+http://…`; undefined for anything else. */
 export const readEsploraUrl = (url: string): ChainServer | undefined => {
@@ -283,7 +283,8 @@ class EsploraConnection extends PolledConnection {
     const { status, text } = await this.#queue.send({
       path: '/tx',
       body: signedTx,
-      contentType: 'text/plain'
+      contentType: 'text/plain',
+      sentBefore: this.#io.clock.monotonic() + PAYMENT_WAIT_MS
     })
     if (status === 200) return text.trim()
     // Servers answer so, too, while their node starts or is away, and then nobody has judged the payment.

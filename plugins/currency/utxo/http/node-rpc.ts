@@ -1,7 +1,7 @@
 import { compact, type Io, type Json, type JsonObject, tryJsonText } from '../../../../kernel/plugin-api.ts'
 import { ElectrumFault } from '../electrum/connection.ts'
 import { asObject } from './polled-connection.ts'
-import { type OnBusy, RequestQueue } from './request-queue.ts'
+import { type OnBusy, type QueuedRequest, RequestQueue } from './request-queue.ts'
 
 /** A method of a node with its parameters, by place or by name. */
 export interface NodeCall {
@@ -66,10 +66,13 @@ export class NodeRpc {
   }
 
   /** Calls many methods of the wallet, and the node; a refusal stands in the place of its answer. */
-  async many(calls: readonly NodeCall[]): Promise<(Json | NodeRefusal)[]> {
+  async many(
+    calls: readonly NodeCall[],
+    limits: Pick<QueuedRequest, 'sentBefore'> = {}
+  ): Promise<(Json | NodeRefusal)[]> {
     const answers: (Json | NodeRefusal)[] = []
     for (let at = 0; at < calls.length; at += BATCH)
-      answers.push(...(await this.#send(this.#wallet, calls.slice(at, at + BATCH))))
+      answers.push(...(await this.#send(this.#wallet, calls.slice(at, at + BATCH), limits)))
     return answers
   }
 
@@ -79,7 +82,7 @@ export class NodeRpc {
   }
 
   async #call(path: string, call: NodeCall, deadlineMs?: number): Promise<Json> {
-    const [answer = null] = await this.#send(path, [call], deadlineMs)
+    const [answer = null] = await this.#send(path, [call], compact({ deadlineMs }))
     if (answer instanceof NodeRefusal) throw answer
     return answer
   }
@@ -87,7 +90,7 @@ export class NodeRpc {
   async #send(
     path: string,
     calls: readonly NodeCall[],
-    deadlineMs?: number
+    limits: Pick<QueuedRequest, 'deadlineMs' | 'sentBefore'>
   ): Promise<(Json | NodeRefusal)[]> {
     const first = this.#nextId
     this.#nextId += calls.length
@@ -102,7 +105,7 @@ export class NodeRpc {
       body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
       contentType: 'application/json',
       maxReplyBytes: MAX_REPLY,
-      ...compact({ deadlineMs })
+      ...limits
     })
     if (status === 401) throw new Error('The node refuses the login')
     if (status === 403) throw new Error('The node takes no requests from here (rpcallowip)')

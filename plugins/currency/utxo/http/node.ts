@@ -12,7 +12,7 @@ import type { WatchedBranch } from '../wallet/scripts.ts'
 import { NodeHistory, type NodeTip } from './node-history.ts'
 import { NodeRefusal, NodeRpc } from './node-rpc.ts'
 import { asObject, PolledConnection, refuse } from './polled-connection.ts'
-import type { OnBusy } from './request-queue.ts'
+import { type OnBusy, PAYMENT_WAIT_MS } from './request-queue.ts'
 
 /** Reads `rpc+http://host:port` or `rpc+https://…`; undefined for anything else. */
 export const readNodeUrl = (url: string): ChainServer | undefined => {
@@ -398,10 +398,15 @@ class NodeConnection extends PolledConnection {
 
   /** The node judges it first: what it would refuse does not leave. */
   async #broadcast(signedTx: string): Promise<Json> {
-    const [verdicts = null] = await this.#rpc.many([{ method: 'testmempoolaccept', params: [[signedTx]] }])
+    const limits = { sentBefore: this.#options.io.clock.monotonic() + PAYMENT_WAIT_MS }
+    const calls = [{ method: 'testmempoolaccept', params: [[signedTx]] }]
+    const [verdicts = null] = await this.#rpc.many(calls, limits)
     const verdict = asObject(Array.isArray(verdicts) ? verdicts[0] : null)
     if (verdict.allowed === false) return refuse(1, String(verdict['reject-reason']).slice(0, 500))
-    const [answer = null] = await this.#rpc.many([{ method: 'sendrawtransaction', params: [signedTx] }])
+    const [answer = null] = await this.#rpc.many(
+      [{ method: 'sendrawtransaction', params: [signedTx] }],
+      limits
+    )
     if (answer instanceof NodeRefusal)
       return VERDICTS.includes(answer.code) ? refuse(1, answer.words) : refuse(-32603, answer.message)
     this.#read().catch(() => undefined)

@@ -21,7 +21,12 @@ export interface QueuedRequest {
   readonly deadlineMs?: number
   /** By the monotonic clock: until then an answer has to be there, busy waits included. Two minutes in its turn if left out. */
   readonly until?: number
+  /** By the monotonic clock: from then on nothing is sent, not even to a server that is waited for. Its caller has given up. */
+  readonly sentBefore?: number
 }
+
+/** The longest that a payment waits to be sent: less than its caller waits for an answer, so that one that was given up never leaves later. */
+export const PAYMENT_WAIT_MS = 12_000
 
 /** Called with the state of a server that is busy for longer than a request may take; true: it is waited for. */
 export type OnBusy = (reason: string) => boolean
@@ -73,7 +78,8 @@ export class RequestQueue {
     const { clock } = this.#io
     const patience = patienceOf(this.#io)
     const mostMs = Math.max(LIMIT_MS, request.deadlineMs ?? 0) * patience
-    const limit = { until: request.until ?? clock.monotonic() + mostMs }
+    const { sentBefore = Number.POSITIVE_INFINITY } = request
+    const limit = { until: request.until ?? clock.monotonic() + mostMs, sentBefore }
     try {
       for (;;) {
         await this.#untilAllowed(limit)
@@ -103,12 +109,13 @@ export class RequestQueue {
     this.#free -= 1
   }
 
-  async #untilAllowed(limit: { until: number }): Promise<void> {
+  async #untilAllowed(limit: { until: number; readonly sentBefore: number }): Promise<void> {
     const { clock } = this.#io
     for (;;) {
       if (this.#abort.signal.aborted) throw new Error('The connection is closed')
       const now = clock.monotonic()
       const left = this.#notBefore - now
+      if (now + Math.max(left, 0) >= limit.sentBefore) throw new Error('The server is busy')
       if (left <= 0 && now < limit.until) {
         this.#notBefore = now + this.#pauseMs
         return
