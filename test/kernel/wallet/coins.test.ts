@@ -209,6 +209,21 @@ test('a coin that is frozen after the signature keeps the payment from being sen
   t.true(sent.length >= 2)
 })
 
+test('a sweep is not sent once a wallet of the account pays with a coin of it', async t => {
+  const wallet = await openToy(t, good => ({
+    listCoins: async () => [COIN],
+    freezeCoins: async () => {},
+    reservePayments: async () => {},
+    makeSpend: async (spend, keys) => ({ ...(await good.makeSpend(spend, keys)), spentCoins: ['aa:1'] }),
+    sweepPrivateKeys: async () =>
+      toyTransaction('swept', { signedTx: 'swept', ourReceiveAddresses: ['mine'], spentCoins: ['aa:1'] })
+  }))
+  const swept = await wallet.sweepPrivateKeys({ tokenId: null, spendTargets: [], privateKeys: ['k'] })
+  await wallet.signTx(await wallet.makeSpend(pay(['aa:1'])))
+  await t.throwsAsync(wallet.broadcastTx(swept), { code: 'SIGN_REFUSED', message: /reserved/ })
+  t.false(wallet.getSnapshot().openPayments.some(({ txid }) => txid === 'swept'))
+})
+
 test('a coin that is frozen while a payment is signed keeps it from being signed', async t => {
   const wallet: CurrencyWallet = await openToy(t, good => ({
     listCoins: async () => [COIN],
