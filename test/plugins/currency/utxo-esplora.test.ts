@@ -196,6 +196,20 @@ test('a server that is busy for minutes gives way to the next one; alone it is w
   t.true(bob.reported.statuses.some(text => text.includes('The server is busy, and asked again in 20 s')))
 })
 
+test('a wallet whose only server was busy for minutes is not said to wait for it any more', async t => {
+  let left = 0
+  const busy = { status: 503, text: '', headers: { 'retry-after': '600' } }
+  const world = makeWorld(t, { speed: 40, twist: () => (left-- > 0 ? busy : {}) })
+  const alice = await world.openWallet()
+  const address = await addressOf(alice)
+  await until('it is in step', () => alice.reported.ratios.at(-1) === 1)
+  left = 6
+  await until('it is busy', () => alice.reported.statuses.at(-1)?.includes('is busy') === true)
+  const txid = world.chain.fund(address, '70000')
+  await until('it is in step again', () => alice.reported.txs.has(txid))
+  t.is(alice.reported.statuses.at(-1), '')
+})
+
 test('a payment that moves to another block is shown there, although its script has as many as before', async t => {
   const world = makeWorld(t)
   const alice = await world.openWallet()

@@ -117,14 +117,15 @@ test('a busy server that its owner waits for is asked until it answers', async t
   let left = 9
   const stage = makeStage(path => (left-- > 0 ? busy : tip(path)))
   const reasons: string[] = []
-  const onBusy = (reason: string): boolean => {
-    reasons.push(reason)
+  const onBusy = (reason: string | undefined): boolean => {
+    reasons.push(String(reason))
     return true
   }
   const { value, seconds } = await stage.clock.settle(stage.open({ onBusy }))
   t.true((value as ChainConnection).isOpen)
   t.is(reasons[0], 'The server is busy, and asked again in 60 s')
   t.true(seconds > 300, `${seconds} s`)
+  t.is(reasons.at(-1), 'undefined', 'it answers again')
 })
 
 test('a payment that a busy server has not taken while its sender waited is never sent later', async t => {

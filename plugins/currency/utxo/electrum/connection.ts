@@ -52,8 +52,11 @@ export interface ChainServer {
 /** The calls of a connection to its owner; none after `onClose`. */
 export interface ConnectionHandlers {
   readonly scripts?: ScriptSource | undefined
-  /** Returns true if a server that is busy for minutes is to be waited for; it is given up if left out. */
-  readonly onBusy?: (reason: string) => boolean
+  /**
+   * Returns true if a server that is busy for minutes is to be waited for; it is given up if left out. Called without a reason once it
+   * answers again.
+   */
+  readonly onBusy?: (reason: string | undefined) => boolean
   onNotification(method: string, params: readonly Json[]): void
   onClose(error: Error): void
 }

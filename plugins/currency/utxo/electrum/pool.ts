@@ -310,7 +310,7 @@ export class ElectrumPool {
     let opened: ChainConnection | undefined
     const handlers = {
       scripts: this.#scripts,
-      onBusy: (reason: string): boolean => this.#onBusy(server, reason),
+      onBusy: (reason: string | undefined): boolean => this.#onBusy(server, reason),
       onNotification: (method: string, params: readonly Json[]): void => this.#onPush(method, params),
       onClose: (error: Error): void => {
         if (opened !== undefined && opened === this.#connection) this.#lost(server, error)
@@ -430,10 +430,11 @@ export class ElectrumPool {
   }
 
   /** A server that is busy is waited for if there is no other one. */
-  #onBusy({ url }: ChainServer, reason: string): boolean {
+  #onBusy({ url }: ChainServer, reason: string | undefined): boolean {
     if (this.#servers.length > 1 || this.#clients.size === 0) return false
-    this.#loss = { server: url, reason }
-    for (const client of [...this.#clients.keys()]) client.onFault(`${url}: ${reason}`)
+    this.#loss = reason === undefined ? undefined : { server: url, reason }
+    const text = reason === undefined ? '' : `${url}: ${reason}`
+    for (const client of [...this.#clients.keys()]) client.onFault(text)
     return true
   }
 

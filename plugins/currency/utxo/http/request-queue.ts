@@ -28,8 +28,11 @@ export interface QueuedRequest {
 /** The longest that a payment waits to be sent: less than its caller waits for an answer, so that one that was given up never leaves later. */
 export const PAYMENT_WAIT_MS = 12_000
 
-/** Called with the state of a server that is busy for longer than a request may take; true: it is waited for. */
-export type OnBusy = (reason: string) => boolean
+/**
+ * Called with the state of a server that is busy for longer than a request may take; true: it is waited for. Called with undefined when
+ * it answers again.
+ */
+export type OnBusy = (reason: string | undefined) => boolean
 
 /** Options of a {@link RequestQueue}. */
 export interface RequestQueueOptions {
@@ -65,6 +68,8 @@ export class RequestQueue {
   #refusedUntil = Number.NEGATIVE_INFINITY
   /** One after another, without an answer in between. */
   #refusals = 0
+  /** The owner knows that the server is busy. */
+  #isSaidBusy = false
   #pauseMs = 0
 
   constructor(io: Io, options: RequestQueueOptions) {
@@ -87,6 +92,8 @@ export class RequestQueue {
         const reply = await this.#fetch(request, Math.min(wanted, limit.until - clock.monotonic()))
         if (!this.#options.busyStatuses.includes(reply.status)) {
           this.#refusals = 0
+          if (this.#isSaidBusy) this.#options.onBusy?.(undefined)
+          this.#isSaidBusy = false
           return reply
         }
         this.#onBusy(reply)
@@ -124,6 +131,7 @@ export class RequestQueue {
         const reason = `The server is busy, and asked again in ${Math.ceil(left / 1000)} s`
         if (left <= 0) throw new Error('The server does not answer')
         if (this.#options.onBusy?.(reason) !== true) throw new Error('The server is busy')
+        this.#isSaidBusy = true
         limit.until = now + Math.max(left, 0) + LIMIT_MS * patienceOf(this.#io)
       }
       await this.#pause(left)
