@@ -1,8 +1,9 @@
 import type { Io, Json } from '../../../../kernel/plugin-api.ts'
+import { ChainRefusal } from '../chain/header-chain.ts'
 import type { HeaderForm } from '../params/coin.ts'
-import { type ElectrumCall, hostOf } from './connection.ts'
+import { type ElectrumCall, ElectrumFault, hostOf } from './connection.ts'
 import type { ChainTip, HeaderCache, HeaderQuery, LinkedHeaders } from './headers.ts'
-import { readHeaders } from './replies.ts'
+import { readHeaders, readTip } from './replies.ts'
 
 /** What a {@link TipFollower} follows with. */
 interface FollowerOptions {
@@ -50,10 +51,8 @@ export class TipFollower {
     { height, hex }: { readonly height: number; readonly hex: string },
     early?: { readonly start: number; readonly headers: readonly Uint8Array[] }
   ): Promise<void> {
-    const { headers, linked, before, onTip } = this.#options
-    const tip = { height, header: headers.read(hex) }
-    headers.extend(this.#newest ?? before, tip)
-    this.#newest = tip
+    const { linked, onTip } = this.#options
+    const tip = this.#read({ height, hex })
     if (!linked.isBegun) onTip(tip)
     if (!linked.isLinking) return Promise.resolve()
     this.#linking ??= this.#link(early).finally(() => (this.#linking = undefined))
@@ -63,17 +62,49 @@ export class TipFollower {
     return this.#linking
   }
 
+  #read({ height, hex }: { readonly height: number; readonly hex: string }): ChainTip {
+    const { headers, before } = this.#options
+    const tip = { height, header: headers.read(hex) }
+    headers.extend(this.#newest ?? before, tip)
+    this.#newest = tip
+    return tip
+  }
+
   async #link(early?: { readonly start: number; readonly headers: readonly Uint8Array[] }): Promise<void> {
     const { linked, onTip, onLinked } = this.#options
+    let moves = 0
     for (let last: ChainTip | undefined; last !== this.#newest && this.#connection.isOpen; ) {
       last = this.#newest
       if (last === undefined) return
-      await linked.link(last, this.query, { early, host: hostOf(this.#connection) })
-      onTip(last)
+      try {
+        const options = { early: moves > 0 ? undefined : early, host: hostOf(this.#connection) }
+        await linked.link(last, this.query, options)
+        onTip(last)
+      } catch (error) {
+        if (!isOfChain(error) || ++moves > MAX_MOVES || !(await this.#hasMoved(last))) throw error
+      }
     }
     onLinked()
   }
+
+  /** True if the server has another newest block by now: the chain of an honest one may change while it shows it. */
+  async #hasMoved({ header }: ChainTip): Promise<boolean> {
+    if (this.#newest?.header.hash === header.hash && this.#connection.isOpen) {
+      const [reply] = this.#connection.callMany([{ method: 'blockchain.headers.subscribe', params: [] }])
+      const answer = await reply?.catch(() => undefined)
+      if (answer !== undefined) this.#read(readTip(answer))
+    }
+    return this.#newest?.header.hash !== header.hash
+  }
 }
+
+/** True of what a chain that has changed meanwhile looks like: headers that do not fit together, or too few. */
+const isOfChain = (error: unknown): boolean =>
+  error instanceof ElectrumFault ||
+  (error instanceof ChainRefusal && (error.reason === 'forged' || error.reason === 'weaker'))
+
+/** How often the chain of a server may change while it is linked up to one block; a liar would change it without end. */
+const MAX_MOVES = 3
 
 /** Asks one connection for headers; after the first some only now and then, because servers count what they cost. */
 const makeHeaderQuery = (
