@@ -52,6 +52,11 @@ export const makeWorldIo = ({
       if (channel !== undefined) open.delete(channel)
     })
     channel = await connect(gate.handlers)
+    // The network may have gone meanwhile, which closed only what was open by then.
+    if (!server.isOnline) {
+      channel.close()
+      throw offline()
+    }
     gate.attach(channel)
     if (!isEnded) open.add(channel)
     return channel

@@ -121,6 +121,11 @@ test('engines reach the chain by TCP and WebSocket, until the network is cut', a
   await t.throwsAsync(io.fetch('http://localhost/v1/edgeServers'), { message: 'Fake network error' })
   await t.throwsAsync(async () => io.webSocket?.('ws://localhost:50003', handlersOf('ws')))
   world.setOnline(true)
+  // A connection that is being opened while the network goes is none.
+  const opening = Promise.resolve(io.webSocket?.('ws://localhost:50003', handlersOf('ws')))
+  world.setOnline(false)
+  await t.throwsAsync(opening, { message: 'Fake network error' })
+  world.setOnline(true)
   t.is((await io.fetch('http://localhost/v1/edgeServers')).status, 200)
   let isOnline = false
   const phone = world.ioFor(makeIo(), { isOnline: () => isOnline })
