@@ -34,7 +34,7 @@ type KindName = 'blockstream' | 'electrumx' | 'fulcrum' | 'mempool' | 'ours' | '
 export const serverKinds: Readonly<Record<KindName, ServerKind>> = {
   ours: {
     software: 'Holdfast fake chain 1.0',
-    versions: ['1.4', '1.4.2'],
+    versions: ['1.4', '1.6'],
     maxBatch: 5000,
     lacks: [],
     tooLong: 1

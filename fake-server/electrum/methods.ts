@@ -26,6 +26,8 @@ export interface ElectrumSessionState {
   watchScript(scriptHash: string): string | null
   /** The inverse; false if it was not watched. */
   unwatchScript(scriptHash: string): boolean
+  /** True if the client and the server have agreed on this version of the protocol, or on a later one. */
+  speaks(version: string): boolean
   /** Gives `empty` if the server sends nothing of a history that is too long. @throws RpcFault if it refuses */
   checkHistoryLength(length: number): 'empty' | 'whole'
 }
@@ -33,6 +35,10 @@ export interface ElectrumSessionState {
 /** One method of the protocol: the names of its parameters (`?` marks optional ones) and what it does. */
 interface ElectrumMethod {
   readonly params: readonly string[]
+  /** The version of the protocol that begins to have it. */
+  readonly since?: string
+  /** The version that has it no more. */
+  readonly until?: string
   /** @throws RpcFault, now or later */
   call(session: ElectrumSessionState, params: ElectrumParams): Json | Promise<Json>
 }
@@ -74,14 +80,16 @@ const chainMethods: readonly (readonly [string, ElectrumMethod])[] = [
     'blockchain.block.headers',
     {
       params: ['start_height', 'count', 'cp_height?'],
-      call: ({ chain: { view } }, params) => {
+      call: (session, params) => {
+        const { view } = session.chain
         const start = params.count32(0)
         const wanted = Math.min(params.count32(1), MAX_HEADERS, Math.max(0, view.height + 1 - start))
         const checkpoint = params.count32(2, 0)
         const headers = Array.from({ length: wanted }, (_, i) => blockAt(view, start + i).headerHex)
         const proof =
           checkpoint === 0 || wanted === 0 ? {} : headerProof(view, start + wanted - 1, checkpoint)
-        return { hex: headers.join(''), count: wanted, max: MAX_HEADERS, ...proof }
+        const shown = session.speaks('1.6') ? { headers } : { hex: headers.join('') }
+        return { ...shown, count: wanted, max: MAX_HEADERS, ...proof }
       }
     }
   ],
@@ -202,7 +210,7 @@ const verboseTransaction = (view: ChainView, { tx, height }: FoundTransaction): 
   }
 }
 
-/** The methods of Electrum protocol 1.4.2 that are about one script. */
+/** The methods of Electrum protocol 1.4 that are about one script. */
 const scriptMethods: readonly (readonly [string, ElectrumMethod])[] = [
   [
     'blockchain.scripthash.subscribe',
@@ -294,7 +302,18 @@ const serverMethods: readonly (readonly [string, ElectrumMethod])[] = [
       }
     }
   ],
-  ['blockchain.relayfee', { params: [], call: ({ chain }) => chain.relayFee / 1e8 }],
+  ['blockchain.relayfee', { params: [], until: '1.6', call: ({ chain }) => chain.relayFee / 1e8 }],
+  [
+    'mempool.get_info',
+    {
+      params: [],
+      since: '1.6',
+      call({ chain }) {
+        const least = chain.relayFee / 1e8
+        return { mempoolminfee: least, minrelaytxfee: least, incrementalrelayfee: least }
+      }
+    }
+  ],
   [
     'mempool.get_fee_histogram',
     {
@@ -346,6 +365,10 @@ const parseVersion = (value: Json | undefined): readonly number[] | undefined =>
     ? value.split('.').map(Number)
     : undefined
 
+/** Compares two versions of the protocol: below 0 if the first is older. */
+export const compareVersions = (a: string, b: string): number =>
+  compare(parseVersion(a) ?? [], parseVersion(b) ?? [])
+
 const compare = (a: readonly number[], b: readonly number[]): number => {
   for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
     const difference = (a[i] ?? 0) - (b[i] ?? 0)
@@ -354,7 +377,10 @@ const compare = (a: readonly number[], b: readonly number[]): number => {
   return 0
 }
 
-/** Every method of Electrum protocol 1.4.2 but `server.version`, which the session answers itself. */
+/**
+ * Every method of Electrum protocols 1.4 to 1.6 but `server.version`, which the session answers itself, and
+ * `blockchain.transaction.broadcast_package`: no node here takes a package.
+ */
 export const electrumMethods: ReadonlyMap<string, ElectrumMethod> = new Map([
   ...serverMethods,
   ...chainMethods,

@@ -13,6 +13,7 @@ import {
 } from './json-rpc.ts'
 import { type ServerKind, serverKinds } from './kinds.ts'
 import {
+  compareVersions,
   type ElectrumSessionState,
   electrumMethods,
   headerResult,
@@ -54,7 +55,7 @@ export interface ElectrumPersonality {
 }
 
 /**
- * Answers one client by Electrum protocol 1.4 (1.4.2 at most), or as another kind of server does.
+ * Answers one client by Electrum protocol 1.4 to 1.6, or as another kind of server does.
  *
  * `send` gets one whole message at a time, without a newline. A notification never comes between a request and
  * its reply, unless the kind does that.
@@ -79,7 +80,8 @@ class Session implements ElectrumSessionState {
   readonly #scripts = new Map<string, string | null>()
   readonly #stopListening: () => void
   #isTipWatched = false
-  #isVersionAgreed = false
+  /** What was agreed on; undefined before that. */
+  #version: string | undefined
   #isClosed = false
   /** Notifications that wait until the request at hand has its reply; undefined between requests. */
   #held: string[] | undefined
@@ -134,6 +136,10 @@ class Session implements ElectrumSessionState {
 
   unwatchScript(scriptHash: string): boolean {
     return this.#scripts.delete(scriptHash)
+  }
+
+  speaks(version: string): boolean {
+    return this.#version !== undefined && compareVersions(this.#version, version) >= 0
   }
 
   checkHistoryLength(length: number): 'empty' | 'whole' {
@@ -222,7 +228,10 @@ class Session implements ElectrumSessionState {
     const known = electrumMethods.get(method)
     if (known === undefined || this.#kind.lacks.includes(method))
       throw new RpcFault(RPC.method, `unknown method "${method.slice(0, 80)}"`)
-    if (!this.#isVersionAgreed) throw new RpcFault(RPC.refused, 'use server.version to identify client')
+    if (this.#version === undefined) throw new RpcFault(RPC.refused, 'use server.version to identify client')
+    const { since = this.#version, until } = known
+    if (!this.speaks(since) || (until !== undefined && this.speaks(until)))
+      throw new RpcFault(RPC.method, `unknown method "${method}"`)
     const names =
       this.#kind.hasNoCheckpoints === true ? known.params.filter(name => name !== 'cp_height?') : known.params
     return known.call(this, parseParams(params, names))
@@ -239,13 +248,13 @@ class Session implements ElectrumSessionState {
   }
 
   #agreeVersion(given: RpcRequest['params']): Json {
-    if (this.#isVersionAgreed) throw new RpcFault(RPC.refused, 'server.version already sent')
+    if (this.#version !== undefined) throw new RpcFault(RPC.refused, 'server.version already sent')
     const params = parseParams(given, ['client_name?', 'protocol_version?'])
     const { software, versions, isDeaf, readsOneVersion } = this.#kind
     const wanted = params.raw(1)
     if (readsOneVersion === true && Array.isArray(wanted)) this.#end()
     const agreed = isDeaf === true ? versions[1] : negotiateVersion(wanted, versions)
-    this.#isVersionAgreed = true
+    this.#version = agreed
     return [software, agreed]
   }
 

@@ -17,7 +17,7 @@ test('the server methods answer in the shapes of the protocol', t => {
   t.is(features.genesis_hash, '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206')
   t.deepEqual(
     [features.protocol_min, features.protocol_max, features.hash_function],
-    ['1.4', '1.4.2', 'sha256']
+    ['1.4', '1.6', 'sha256']
   )
   t.is(call('blockchain.relayfee').result, 0.00001)
   chain.setFees({ 2: 15 })

@@ -6,6 +6,32 @@ import { makeClient, type Reply } from './electrum-kit.ts'
 
 const testWallet = makeTestWallet('p2wpkh')
 
+test('protocol 1.6 lists headers, and has its least fee under another name', async t => {
+  const chain = makeChain()
+  chain.mine(2)
+  const callWith = (version: string, method: string, ...params: unknown[]): Reply => {
+    const sent: string[] = []
+    const session = makeElectrumSession(chain, text => sent.push(text))
+    session.receive(JSON.stringify({ id: 1, method: 'server.version', params: ['me', version] }))
+    session.receive(JSON.stringify({ id: 2, method, params }))
+    return JSON.parse(sent[1] ?? '')
+  }
+  const headers = [1, 2].map(height => chain.view.blockAt(height)?.headerHex)
+  for (const [version, shown] of [
+    ['1.4.2', { hex: headers.join('') }],
+    ['1.6', { headers }]
+  ] as const)
+    t.deepEqual(callWith(version, 'blockchain.block.headers', 1, 5).result, { ...shown, count: 2, max: 2016 })
+  const least = chain.relayFee / 1e8
+  t.is(callWith('1.4.2', 'blockchain.relayfee').result, least)
+  t.is(callWith('1.4.2', 'mempool.get_info').error?.message, 'unknown method "mempool.get_info"')
+  t.is(callWith('1.6', 'blockchain.relayfee').error?.message, 'unknown method "blockchain.relayfee"')
+  t.deepEqual(callWith('1.6', 'mempool.get_info').result, {
+    ...{ mempoolminfee: least, minrelaytxfee: least },
+    incrementalrelayfee: least
+  })
+})
+
 test('server.version comes first and settles a version that both know', t => {
   const chain = makeChain()
   const requested = (version: unknown): Reply => {
@@ -17,8 +43,8 @@ test('server.version comes first and settles a version that both know', t => {
     return JSON.parse(sent[1] ?? '')
   }
   const agreed = (version: unknown): unknown => (requested(version).result as string[] | undefined)?.[1]
-  t.deepEqual(['1.4', ['1.2', '1.4'], ['1.4', '1.6'], '1.4.1'].map(agreed), ['1.4', '1.4', '1.4.2', '1.4.1'])
-  for (const version of ['1.2', '9', ['1.5', '1.6'], ['1.4'], 1.4, '1.x', {}])
+  t.deepEqual(['1.4', ['1.2', '1.4'], ['1.4', '1.6'], '1.4.1'].map(agreed), ['1.4', '1.4', '1.6', '1.4.1'])
+  for (const version of ['1.2', '9', ['1.7', '1.8'], ['1.4'], 1.4, '1.x', {}])
     t.is(requested(version).error?.code, 1)
   t.is(makeClient(chain).call('server.version', 'me', '1.4').error?.message, 'server.version already sent')
 })

@@ -40,20 +40,23 @@ const isSynced = ({ reported }: TestWallet): boolean => reported.ratios.at(-1) =
 const methodsOf = ({ requested }: OddWorld): readonly string[] => requested.map(({ method }) => method)
 
 test('a server that cannot read two versions of the protocol, and closes, is given one the next time', async t => {
-  const world = makeOddWorld(t, {}, '"1.4.2"')
+  const world = makeOddWorld(t, {}, '"1.6"')
   const alice = await world.openWallet({ isStarted: false })
   await alice.engine.startEngine()
   await until('it is in step', () => isSynced(alice))
   const versions = world.requested.flatMap(({ method, params }) =>
     method === 'server.version' ? [params[1]] : []
   )
-  t.deepEqual(versions, [['1.4', '1.4.2'], '1.4'])
+  t.deepEqual(versions, [['1.4', '1.6'], '1.4'])
 })
 
 test('scripts are unsubscribed where the server can, and elsewhere nothing is sent that counts as an error', async t => {
   for (const [agreed, isSent] of [
     ['1.4', false],
-    ['1.4.2', true]
+    ['1.4.1', false],
+    ['1.4.2', true],
+    ['1.5.3', true],
+    ['1.6', true]
   ] as const) {
     const world = makeOddWorld(t, {
       answer: ({ method }, answer) =>

@@ -380,12 +380,13 @@ export class ElectrumPool {
     ])
     const early = span && follower.query(span.start, span.count)
     early?.catch(() => undefined)
-    const fees = this.#fees.fetch(connection)
+    const agreed = (greeting[0] as Promise<Json>).then(readVersion)
+    const fees = this.#fees.fetch(connection, agreed)
     greeting[0]?.catch(() => {
       if (!connection.isOpen) this.#oldServers.add(connection.url)
     })
-    const [version, tip, ...blocks] = await Promise.all(greeting)
-    this.#canForget = readVersion(version) === NEWEST
+    const [, tip, ...blocks] = await Promise.all(greeting)
+    this.#canForget = (await agreed).canForget
     checkKnownBlocks(this.#io.crypto, this.#network, blocks)
     const newest = readTip(tip)
     const linked = follower.take(newest, span && { ...span, headers: (await early) ?? [] })

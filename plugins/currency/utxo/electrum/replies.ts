@@ -120,14 +120,37 @@ const mergedLength = (bytes: Uint8Array): number => {
 
 /** The oldest version of the protocol that is spoken here. */
 export const OLDEST = '1.4'
-/** The newest one, in which scripts can be unsubscribed. */
-export const NEWEST = '1.4.2'
+/** The newest one. */
+export const NEWEST = '1.6'
+
+/** What the version that a server has agreed to allows. */
+export interface SpokenVersion {
+  /** Scripts can be unsubscribed. */
+  readonly canForget: boolean
+  /** The least fee is in `mempool.get_info`, and no longer in `blockchain.relayfee`. */
+  readonly hasMempoolInfo: boolean
+}
 
 /** The version that a server has agreed to. @throws ElectrumFault for one that is not spoken here */
-export const readVersion = (reply: Json | undefined): string => {
+export const readVersion = (reply: Json | undefined): SpokenVersion => {
   const [, version] = Array.isArray(reply) ? (reply as readonly Json[]) : []
-  if (typeof version === 'string' && ['1.4', '1.4.0', '1.4.1', NEWEST].includes(version)) return version
-  throw new ElectrumFault('The server speaks no protocol from 1.4 to 1.4.2')
+  // 1.5 is spoken by servers of Bitcoin Cash.
+  const [, middle, last = '0'] =
+    /^1\.([456])(?:\.(\d{1,3}))?$/.exec(typeof version === 'string' ? version : '') ?? []
+  if (middle === undefined || (middle === '6' && last !== '0'))
+    throw new ElectrumFault('The server speaks no protocol from 1.4 to 1.6')
+  return { canForget: middle !== '4' || Number(last) >= 2, hasMempoolInfo: middle === '6' }
+}
+
+/** The least fee rate that a server relays, of either form, as {@link readFeeRate} gives it; undefined if it says nonsense. */
+export const readRelayFee = (reply: Json): bigint | undefined => {
+  if (typeof reply === 'number') return readFeeRate(reply)
+  const { mempoolminfee, minrelaytxfee } = asObject(reply)
+  const rates = [mempoolminfee, minrelaytxfee].flatMap(rate => readFeeRate(rate ?? null) ?? [])
+  return rates.reduce<bigint | undefined>(
+    (most, rate) => (most === undefined || rate > most ? rate : most),
+    undefined
+  )
 }
 
 /** The blocks by which a chain is told from others: the first one, and the checkpoint. */

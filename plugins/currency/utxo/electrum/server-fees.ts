@@ -1,7 +1,7 @@
 import type { Clock, Json } from '../../../../kernel/plugin-api.ts'
 import type { FeeEstimates } from '../params/coin.ts'
 import type { ElectrumCall } from './connection.ts'
-import { readFeeRate } from './replies.ts'
+import { readFeeRate, readRelayFee, type SpokenVersion } from './replies.ts'
 
 /** An open connection to a server, as far as its fee rates need it. */
 interface FeeServer {
@@ -10,11 +10,18 @@ interface FeeServer {
   callMany(calls: readonly ElectrumCall[]): readonly Promise<Json>[]
 }
 
+/** The version of the protocol, once a server has said it. */
+type Version = Promise<Pick<SpokenVersion, 'hasMempoolInfo'>>
+
 /** The latest fee rates of each server: one that asks for far more than the others is noticed. */
 export class ServerFees {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #byUrl = new Map<string, { readonly fees: FeeEstimates; readonly at: number }>()
   #latest: FeeEstimates = {}
+  /** Of the server that was asked last. */
+  #version: Version = Promise.resolve({ hasMempoolInfo: false })
+  /** Settles once the least fee of the server is among the latest. */
+  #relay: Promise<void> = Promise.resolve()
   #at = Number.NEGATIVE_INFINITY
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -31,25 +38,46 @@ export class ServerFees {
     return [...this.#byUrl].flatMap(([other, { fees, at }]) => (other === url || at < since ? [] : [fees]))
   }
 
-  /** Asks for rates that are older than a minute; without an answer the last ones stay. */
+  /** Asks for rates that are older than a minute, a server that was asked before; without an answer the last ones stay. */
   async refresh(server: FeeServer): Promise<void> {
-    if (this.#clock.monotonic() - this.#at >= FRESH_MS) await this.fetch(server).catch(() => undefined)
+    if (this.#clock.monotonic() - this.#at >= FRESH_MS)
+      await this.fetch(server, this.#version).catch(() => undefined)
+    await this.#relay
   }
 
-  /** Asks a server for its rates; those it does not have are left out. */
-  async fetch(server: FeeServer): Promise<void> {
-    const replies = server.callMany([
-      { method: 'blockchain.relayfee', params: [] },
-      ...TARGETS.map(([, blocks]) => ({ method: 'blockchain.estimatefee', params: [blocks] }))
-    ])
+  /**
+   * Asks a server for its rates; those it does not have are left out. The least that it relays has another name from protocol 1.6 on, so
+   * it is asked for once the version is known, and only `refresh` waits for the answer.
+   */
+  async fetch(server: FeeServer, version: Version): Promise<void> {
+    this.#version = version
+    const replies = server.callMany(
+      TARGETS.map(([, blocks]) => ({ method: 'blockchain.estimatefee', params: [blocks] }))
+    )
+    const relay = version.then(({ hasMempoolInfo }) => {
+      const [reply] = server.callMany([
+        { method: hasMempoolInfo ? 'mempool.get_info' : 'blockchain.relayfee', params: [] }
+      ])
+      return reply?.then(readRelayFee)
+    })
+    relay.catch(() => undefined)
     const rates = await Promise.all(replies.map(reply => reply.then(readFeeRate, () => undefined)))
     if (!server.isOpen) return
-    const names = ['relay', ...TARGETS.map(([name]) => name)]
-    this.#latest = Object.fromEntries(
-      names.flatMap((name, at) => (rates[at] === undefined ? [] : [[name, rates[at]]]))
+    const found = TARGETS.flatMap(([name], at) => (rates[at] === undefined ? [] : [[name, rates[at]]]))
+    this.#keep(server, Object.fromEntries(found) as FeeEstimates)
+    const fees = this.#latest
+    this.#relay = relay.then(
+      least => {
+        if (least !== undefined && this.#latest === fees) this.#keep(server, { ...fees, relay: least })
+      },
+      () => undefined
     )
+  }
+
+  #keep({ url }: FeeServer, fees: FeeEstimates): void {
+    this.#latest = fees
     this.#at = this.#clock.monotonic()
-    this.#byUrl.set(server.url, { fees: this.#latest, at: this.#at })
+    this.#byUrl.set(url, { fees, at: this.#at })
   }
 }
 
