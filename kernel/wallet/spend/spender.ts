@@ -63,6 +63,8 @@ export class Spender implements SpenderOptions {
   readonly attempts: Map<string, { readonly count: number; readonly at: number }> = new Map()
   /** Payments whose removal is on its way to the disk and may fail: one that is sent meanwhile keeps its entry. */
   readonly #leaving = new Map<string, SpendIntent>()
+  /** The spends whose bytes are kept while the application is told of them; it may send them. */
+  readonly #unsent = new Set<string>()
   readonly #mutex = new Mutex()
 
   constructor(options: SpenderOptions) {
@@ -142,7 +144,7 @@ export class Spender implements SpenderOptions {
    *
    * A sent payment counts as sent: if saving it fails, that is reported, and it is saved after the next look at the network.
    *
-   * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, OPTION_INVALID for another wallet's draft, BROADCAST_REFUSED,
+   * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, COIN_FROZEN, OPTION_INVALID for another wallet's draft, BROADCAST_REFUSED,
    *   BROADCAST_UNKNOWN, STORAGE_TIMEOUT or the error of a policy
    */
   spend(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
@@ -150,7 +152,9 @@ export class Spender implements SpenderOptions {
       const correlationId = newCorrelationId(this.services)
       return this.whileInProgress(correlationId, async () => {
         const intent = await this.#sign(draft, { ...options, correlationId, stage: 'sending' })
+        this.#unsent.add(correlationId)
         await this.#notifySigned(intent.tx, options)
+        if (this.#unsent.delete(correlationId)) await this.#checkUnsent(intent)
         const tx = await this.send(intent)
         await this.finish(tx).catch(error => this.services.report('saving a payment', error))
         return tx
@@ -209,6 +213,7 @@ export class Spender implements SpenderOptions {
    */
   async send(intent: SpendIntent): Promise<Transaction> {
     const { journal, services } = this
+    this.#unsent.delete(intent.correlationId)
     const isNoted = (writing: Promise<void>): Promise<boolean> =>
       writing.then(
         () => true,
@@ -397,6 +402,26 @@ export class Spender implements SpenderOptions {
       await onSigned?.(tx)
     } catch (error) {
       this.services.report('a signed payment', error)
+    }
+  }
+
+  /**
+   * Forgets a payment with a coin that was frozen while the application was told of it: no byte has left.
+   *
+   * @throws COIN_FROZEN, SIGN_REFUSED; BROADCAST_UNKNOWN for one that cannot be forgotten, which is sent later
+   */
+  async #checkUnsent(intent: SpendIntent): Promise<void> {
+    const { correlationId, tx } = intent
+    try {
+      await checkKeptCoins(this, tx, false)
+    } catch (error) {
+      await this.journal.remove(correlationId).catch((failure: unknown) => {
+        this.services.report('spend journal', failure)
+        throw new WalletError('BROADCAST_UNKNOWN', { txid: tx.txid }, error)
+      })
+      await paymentsChanged(this)
+      this.#emit(intent, 'refused')
+      throw error
     }
   }
 

@@ -7,7 +7,8 @@ import {
   isWalletError,
   labelLine,
   nativeAmount,
-  type SpendInfo
+  type SpendInfo,
+  type Transaction
 } from '../../../kernel/index.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { EngineCoin } from '../../../kernel/plugin-api.ts'
@@ -236,6 +237,38 @@ test('a coin that is frozen while a payment is signed keeps it from being signed
   }))
   await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay(['aa:1']))), { code: 'COIN_FROZEN' })
   t.deepEqual(wallet.getSnapshot().openPayments, [])
+})
+
+test('a coin that is frozen while the application keeps the signed payment is not sent, and what it reserved is free', async t => {
+  const sent: string[] = []
+  let reserved: readonly string[] = []
+  const wallet = await openToy(t, good => ({
+    listCoins: async () => [COIN],
+    freezeCoins: async () => {},
+    reservePayments: async payments => {
+      reserved = payments.map(({ txid }) => txid)
+    },
+    makeSpend: async (spend, keys) => ({ ...(await good.makeSpend(spend, keys)), spentCoins: ['aa:1'] }),
+    async broadcastTx(tx) {
+      sent.push(tx.txid)
+      throw new Error('no server')
+    }
+  }))
+  const draft = await wallet.makeSpend(pay(['aa:1']))
+  const spending = wallet.spend(draft, { onSigned: () => wallet.changeCoin('aa:1', { isFrozen: true }) })
+  const error = await t.throwsAsync(spending, { code: 'COIN_FROZEN' })
+  t.true(isWalletError(error, 'COIN_FROZEN') && !error.details.isKept)
+  t.deepEqual(sent, [])
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+  t.deepEqual(reserved, [])
+  await wallet.changeCoin('aa:1', { isFrozen: false })
+  const onSigned = async (signed: Transaction): Promise<void> => {
+    await t.throwsAsync(wallet.broadcastTx(signed), { code: 'BROADCAST_UNKNOWN' })
+    await wallet.changeCoin('aa:1', { isFrozen: true })
+  }
+  await t.throwsAsync(wallet.spend(draft, { onSigned }), { code: 'BROADCAST_UNKNOWN' })
+  t.is(sent.length, 2, 'what the application has sent itself is not taken back')
+  t.is(reserved.length, 1)
 })
 
 test('a reading of notes that began before a coin was frozen does not free it', async t => {
