@@ -260,7 +260,7 @@ export class Policies {
   }
 
   /**
-   * Allows one use of keys that no rule allows, such as showing them, within the next minute.
+   * Allows one use of keys that no rule allows, such as showing them, if it begins within the next minute. A sweep may take longer.
    *
    * @throws PASSWORD; SIGN_REFUSED while a rule makes loosening wait: then only a rule can allow it
    */

@@ -76,6 +76,8 @@ export class SpendRules implements AccountRules {
   readonly #listeners = new Set<() => void>()
   /** The uses that the password has allowed, each once, with the end of that by the monotonic clock. */
   readonly #grants = new Map<OtherKeyUse, number>()
+  /** Those that an operation holds until it is over, by its correlation id. */
+  readonly #held = new Map<string, OtherKeyUse>()
   #clock: AccountClock | undefined
   #secondDevice: Promise<SecondDevice> | undefined
   #blockTime = 0
@@ -191,7 +193,7 @@ export class SpendRules implements AccountRules {
     if (fault === undefined && use !== 'spend') {
       if (rules.every(({ kind }) => kind === LOOSENING_DELAY)) return
       const isListed = rules.some(rule => rule.kind === KEY_USES && usesOf(rule)?.includes(use) === true)
-      if (isListed || this.#takeGrant(use)) return
+      if (isListed || this.#takeHeld(use, correlationId) || this.#takeGrant(use)) return
     }
     const reason =
       fault ??
@@ -202,9 +204,14 @@ export class SpendRules implements AccountRules {
     )
   }
 
-  /** Allows one use of keys within a minute, because the password was given. */
+  /** Allows one use of keys that begins within a minute, because the password was given. */
   grant(use: OtherKeyUse): void {
     this.#grants.set(use, this.#options.services.io.clock.monotonic() + GRANT_MS)
+  }
+
+  holdGrant(use: OtherKeyUse, correlationId: string): () => void {
+    if (this.#takeGrant(use)) this.#held.set(correlationId, use)
+    return () => void this.#held.delete(correlationId)
   }
 
   /** Says what the rules say of a payment, or without one how they stand; nothing is reserved or noted. */
@@ -374,6 +381,10 @@ export class SpendRules implements AccountRules {
   /** Makes a rule forget what it has seen: it is new again. */
   async forgetSeen({ ruleId, what }: Pick<SeenByRule, 'ruleId' | 'what'>): Promise<void> {
     await this.#store.write(new Map([[`seen/${ruleId}/${what}`, null]]))
+  }
+
+  #takeHeld(use: OtherKeyUse, correlationId: string): boolean {
+    return this.#held.get(correlationId) === use && this.#held.delete(correlationId)
   }
 
   #takeGrant(use: OtherKeyUse): boolean {

@@ -3,7 +3,7 @@ import { WalletError } from '../base/errors.ts'
 import type { Services } from '../plugins/services.ts'
 import type { KeptCoins } from '../types/engine.ts'
 import type { PluginId, WalletId } from '../types/ids.ts'
-import type { PaymentApproval } from '../types/policy.ts'
+import type { OtherKeyUse, PaymentApproval } from '../types/policy.ts'
 import type { KeyUse, SpendSnapshot } from '../types/snapshots.ts'
 import type { Transaction } from '../types/transaction.ts'
 
@@ -48,6 +48,11 @@ export interface AccountRules {
   reserve(payment: PaymentReservation, write: (facts: ReservationFacts) => Promise<void>): Promise<void>
   /** Judges any other use; a payment passes only with its reservation. @throws SIGN_REFUSED */
   check(question: KeyRequest): Promise<void>
+  /**
+   * Keeps what the password has allowed once for an operation that asks servers before it needs its keys: no other has it, and it
+   * lasts until {@link check} passes with its correlation id, or the returned function is called.
+   */
+  holdGrant(use: OtherKeyUse, correlationId: string): () => void
   /** Finds which of some coins a wallet of this currency in the account keeps back. @throws what keeps a wallet from being read */
   keptCoins(pluginId: PluginId, outpoints: readonly string[]): Promise<KeptCoins>
   /** The time of the account, in milliseconds since 1970: a calendar that is wrong does not move it. */

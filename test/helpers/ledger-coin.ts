@@ -40,6 +40,8 @@ export class LedgerChain {
   signedToll: string | undefined
   /** What an activation costs, if a test needs one. */
   activation: ActivationOffer | undefined
+  /** Called while a server is asked for the coins of a sweep. */
+  whileSwept: () => Promise<void> = async () => {}
 
   constructor(now: () => number) {
     this.now = now
@@ -182,6 +184,15 @@ const makeEngine = (
       if (chain.activation === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
       return chain.activation
     },
+    async sweepPrivateKeys() {
+      await chain.whileSwept()
+      return {
+        ...{ tokenId: null, txid: '', date: 0, blockHeight: 0, signedTx: '', networkFee: FEE },
+        ...{ nativeAmount: nativeAmount('9'), spentCoins: [text(8)], isSend: false },
+        ourReceiveAddresses: [walletId.toLowerCase()]
+      }
+    },
+    signSweep: async draft => ({ ...draft, txid: text(16), signedTx: 'swept' }),
     async signMessage() {
       return 'signature'
     },

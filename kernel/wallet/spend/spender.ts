@@ -482,7 +482,8 @@ const keptOf = ({
 }: Partial<SpendIntent> = {}): Pick<SpendIntent, 'confirmedAt' | 'countedAt' | 'requestedBy' | 'values'> =>
   compact({ confirmedAt, requestedBy, countedAt, values })
 
-const newCorrelationId = ({ io }: Services): string => io.crypto.toHex(io.random(8))
+/** Makes the id under which hooks and the log name a spend. */
+export const newCorrelationId = ({ io }: Services): string => io.crypto.toHex(io.random(8))
 
 /**
  * The error of a note that bytes may leave, which failed and may be on the disk all the same: nothing was sent, but who opens

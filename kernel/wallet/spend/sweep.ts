@@ -10,7 +10,7 @@ import { checkMetadata } from '../history/metadata.ts'
 import { cleanSpend, draftOf, spendQuestionOf } from './draft.ts'
 import { engineCopyOf, frozenTransaction, signedDraftOf } from './reviewed-transaction.ts'
 import { questionOf } from './sign.ts'
-import type { SpenderOptions } from './spender.ts'
+import { newCorrelationId, type SpenderOptions } from './spender.ts'
 
 /**
  * Makes the transaction that moves what foreign keys hold; it is signed with them, and nothing is sent or kept yet.
@@ -20,9 +20,20 @@ import type { SpenderOptions } from './spender.ts'
  * @throws NOT_SUPPORTED, BOGUS_TX, SIGNED_OTHERWISE, MAX_FEE, FEE_UNUSUAL, the spend errors, what a policy objects
  * @see specification §5
  */
-export const sweepPrivateKeys = async (
+export const sweepPrivateKeys = async (context: SpenderOptions, request: SweepInfo): Promise<Transaction> => {
+  const correlationId = newCorrelationId(context.services)
+  const release = context.rules.holdGrant('sweep', correlationId)
+  try {
+    return await sweep(context, request, correlationId)
+  } finally {
+    release()
+  }
+}
+
+const sweep = async (
   context: SpenderOptions,
-  { privateKeys, ...request }: SweepInfo
+  { privateKeys, ...request }: SweepInfo,
+  correlationId: string
 ): Promise<Transaction> => {
   const spend = cleanSpend(request, context.info)
   checkMetadata(spend.metadata ?? {})
@@ -30,7 +41,7 @@ export const sweepPrivateKeys = async (
   const { services, walletId, engine, info, rules } = context
   const { pluginId, currencyCode } = info
   const judge = async (question: ReturnType<typeof questionOf<'sweep'>>): Promise<void> => {
-    await requestKeys(services, rules, { walletId, pluginId, currencyCode, ...question })
+    await requestKeys(services, rules, { correlationId, walletId, pluginId, currencyCode, ...question })
   }
   const isSignedAtOnce = await engine.call('sweeping keys', async made => {
     if (made.sweepPrivateKeys === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })

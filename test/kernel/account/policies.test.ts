@@ -295,6 +295,35 @@ test('other uses of keys need a rule or the password, and the password alone is 
   await t.throwsAsync(policies.allowOnce('show', PASSWORD), { code: 'SIGN_REFUSED' })
 })
 
+test('the password allows one sweep, however long servers are asked for its coins, and no second one', async t => {
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
+  const { account, wallet, chain } = stage
+  const { policies } = account
+  const sweep = () => wallet.sweepPrivateKeys({ tokenId: null, spendTargets: [], privateKeys: ['key'] })
+  t.like(await refusalOf(sweep()), { rule: 'no rule' })
+  let beside: Promise<unknown> = Promise.resolve()
+  chain.whileSwept = async () => {
+    chain.whileSwept = async () => {}
+    beside = refusalOf(sweep())
+    await beside
+    stage.passed += 120_000
+  }
+  await policies.allowOnce('sweep', PASSWORD)
+  t.is((await sweep()).signedTx, 'swept')
+  t.like(await beside, { rule: 'no rule' })
+  t.like(await refusalOf(sweep()), { rule: 'no rule' })
+  chain.whileSwept = async () => {
+    throw new Error('no server')
+  }
+  await policies.allowOnce('sweep', PASSWORD)
+  await t.throwsAsync(sweep(), { message: /no server/ })
+  chain.whileSwept = async () => {}
+  t.like(await refusalOf(sweep()), { rule: 'no rule' }, 'what it was given for is over')
+  await policies.allowOnce('sweep', PASSWORD)
+  stage.passed += 120_000
+  t.like(await refusalOf(sweep()), { rule: 'no rule' })
+})
+
 test('hours of the day hold in their zone, past midnight too, and say when they begin', async t => {
   const stage = await openRuledDevice(t)
   const { account, wallet, chain } = stage
