@@ -1,7 +1,7 @@
 import { FAKE_ADDRESSES, type FakeWorld } from '../fake-server/fake-world.ts'
 import { createKernel, type Io, type Kernel, type Plugin } from '../kernel/index.ts'
 import { makeNodeIo } from '../platform/node/index.ts'
-import { bitcoin } from '../plugins/currency/utxo/plugin.ts'
+import { bitcoin, litecoin } from '../plugins/currency/utxo/plugin.ts'
 import { memoryStorage } from '../plugins/storage/memory.ts'
 
 /** The cost of a password where the work measured is not scrypt. */
@@ -19,7 +19,10 @@ export interface DeviceServers {
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]
+  /** Bitcoin's. */
   readonly electrumServers: readonly string[]
+  /** If there are any, the device knows Litecoin, too. */
+  readonly litecoinServers?: readonly string[]
 }
 
 /** What may differ between devices. */
@@ -30,14 +33,14 @@ export interface DeviceOptions {
   readonly cost?: ScryptFigures
 }
 
-/** Opens a kernel with the real Bitcoin plugin on a regtest chain. */
+/** Opens a kernel with the real plugins of Bitcoin, and of Litecoin where there are servers of it, on regtest chains. */
 export const openDevice = ({
   io,
   servers = FAKE_ADDRESSES,
   storage,
   cost
 }: DeviceOptions): Promise<Kernel> => {
-  const { authServer, infoServers, syncServers, electrumServers } = servers
+  const { authServer, infoServers, syncServers, electrumServers, litecoinServers = [] } = servers
   return createKernel({
     io,
     apiKey: '',
@@ -46,8 +49,11 @@ export const openDevice = ({
     syncServers,
     logLevel: 'silent',
     passwordSnrp: { cost: cost ?? CHEAP_COST },
-    pluginOptions: { bitcoin: { network: 'regtest', servers: [...electrumServers] } },
-    plugins: [storage ?? memoryStorage(), bitcoin]
+    pluginOptions: {
+      bitcoin: { network: 'regtest', servers: [...electrumServers] },
+      litecoin: { network: 'regtest', servers: [...litecoinServers] }
+    },
+    plugins: [storage ?? memoryStorage(), bitcoin, ...(litecoinServers.length > 0 ? [litecoin] : [])]
   })
 }
 

@@ -41,6 +41,12 @@ export const sections: readonly NamedSection[] = [
     load: async () => (await import('./sections/scan.ts')).scan
   },
   {
+    name: 'many-wallets',
+    title: 'Many wallets of a coin on one connection',
+    needsPeer: false,
+    load: async () => (await import('./sections/many-wallets.ts')).manyWallets
+  },
+  {
     name: 'child-keys',
     title: 'Public child keys',
     needsPeer: false,

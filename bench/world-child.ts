@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { DeviceServers } from './bench-device.ts'
-import type { WorldContent, WorldReply, WorldRequest } from './world-messages.ts'
+import type { BenchChain, WorldContent, WorldReply, WorldRequest } from './world-messages.ts'
 
 /** A fake world in another process, reached over loopback. */
 export interface WorldChild {
   readonly servers: DeviceServers
   /** Pays each address once, in blocks, and tells the sum. */
-  fund(addresses: readonly string[]): Promise<string>
+  fund(addresses: readonly string[], chain?: BenchChain): Promise<string>
   close(): Promise<void>
 }
 
@@ -29,9 +29,9 @@ export const startWorldChild = async (content: WorldContent = {}): Promise<World
   if (!('servers' in started)) throw new Error('The fake world did not send its addresses')
   return {
     servers: started.servers,
-    async fund(addresses) {
+    async fund(addresses, chain = 'bitcoin') {
       const answer = next()
-      child.send({ fund: addresses } satisfies WorldRequest)
+      child.send({ fund: addresses, chain } satisfies WorldRequest)
       const reply = await answer
       if (!('total' in reply)) throw new Error('The fake world did not send the total that it paid')
       return reply.total

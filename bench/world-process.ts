@@ -21,19 +21,26 @@ const world = makeFakeWorld({
 })
 const { clock, server } = world
 if (user !== undefined) loadFakeUser({ db: server.db, crypto: io.crypto, clock }, await read(user))
-const { authServer, infoServers, syncServers, electrumServers } = await serveFakeWorld(world)
+const { authServer, infoServers, syncServers, chainServers } = await serveFakeWorld(world)
 const reply = (message: WorldReply): void => void process.send?.(message)
 
-process.on('message', ({ fund }: WorldRequest) => {
+process.on('message', ({ fund, chain: name }: WorldRequest) => {
+  const chain = world.chains[name]
   let total = 0n
   for (const [i, address] of fund.entries()) {
     const amount = FIRST_AMOUNT + i
-    world.chain.fund(address, String(amount))
+    chain.fund(address, String(amount))
     total += BigInt(amount)
-    if (i % PER_BLOCK === PER_BLOCK - 1) world.chain.mine(1)
+    if (i % PER_BLOCK === PER_BLOCK - 1) chain.mine(1)
   }
-  world.chain.mine(1)
+  chain.mine(1)
   reply({ total: String(total) })
 })
 process.on('disconnect', () => process.exit(0))
-reply({ servers: { authServer, infoServers, syncServers, electrumServers } })
+reply({
+  servers: {
+    ...{ authServer, infoServers, syncServers },
+    electrumServers: chainServers.bitcoin,
+    litecoinServers: chainServers.litecoin
+  }
+})
