@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { bringAxe, faultsOf } from './helpers/axe.ts'
+import { bringAxe, colourFaultsOf, faultsOf } from './helpers/axe.ts'
 import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { createWallet } from './helpers/first-steps.ts'
 import { type Hand, mouseOn, openPanelPage } from './helpers/panel-page.ts'
@@ -73,34 +73,36 @@ const useWallet = async (page: Page, hand: Hand, stop: (state: string) => Promis
   await page.keyboard.press('Escape')
 }
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  browserTest(
-    `every panel of a wallet in use is free of faults of access, empty and full, in ${colorScheme} colours`,
-    async (t, browser) => {
-      const page = await openPanelPage(t, browser, {
-        colorScheme,
-        viewport: { width: 1120, height: 660 },
-        // The examiner puts markup into the page, which the page's own policy forbids.
-        bypassCSP: true
-      })
-      await bringAxe(page)
-      page.setDefaultTimeout(STEP_LIMIT)
-      const hand = mouseOn(page)
-      const faults = new Set<string>()
-      const stop = async (state: string): Promise<void> => {
-        await shoot(page, `live-${state}-${colorScheme}`)
-        for (const fault of await faultsOf(page)) faults.add(`${state}: ${fault}`)
-      }
-      const examine = async (state: string): Promise<void> => {
-        for (const tab of TABS) {
-          await hand.open(tab)
-          await stop(`${tab} ${state}`)
-        }
-      }
-      await examine('empty')
-      await useWallet(page, hand, stop)
-      await examine('full')
-      t.deepEqual([...faults], [])
+browserTest(
+  'every panel of a wallet in use is free of faults of access, empty and full, in light and dark colours',
+  async (t, browser) => {
+    const page = await openPanelPage(t, browser, {
+      colorScheme: 'light',
+      viewport: { width: 1120, height: 660 },
+      // The examiner puts markup into the page, which the page's own policy forbids.
+      bypassCSP: true
+    })
+    await bringAxe(page)
+    page.setDefaultTimeout(STEP_LIMIT)
+    const hand = mouseOn(page)
+    const faults = new Set<string>()
+    const stop = async (state: string): Promise<void> => {
+      await shoot(page, `live-${state}-light`)
+      for (const fault of await faultsOf(page)) faults.add(`${state}: ${fault}`)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await shoot(page, `live-${state}-dark`)
+      for (const fault of await colourFaultsOf(page)) faults.add(`${state}, dark: ${fault}`)
+      await page.emulateMedia({ colorScheme: 'light' })
     }
-  )
-}
+    const examine = async (state: string): Promise<void> => {
+      for (const tab of TABS) {
+        await hand.open(tab)
+        await stop(`${tab} ${state}`)
+      }
+    }
+    await examine('empty')
+    await useWallet(page, hand, stop)
+    await examine('full')
+    t.deepEqual([...faults], [])
+  }
+)

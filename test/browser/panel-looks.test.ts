@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import test, { type ExecutionContext } from 'ava'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { bringAxe, faultsOf } from './helpers/axe.ts'
+import type { Browser, BrowserContextOptions, Page, ViewportSize } from 'playwright-core'
+import { bringAxe, colourFaultsOf, faultsOf } from './helpers/axe.ts'
 import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 import { type Scene, scenes } from './helpers/scenes.ts'
@@ -18,7 +18,7 @@ const openStage = async (
   t: ExecutionContext,
   browser: Browser,
   options: BrowserContextOptions
-): Promise<(scene: Scene) => Promise<Page>> => {
+): Promise<(scene: Scene, viewport?: ViewportSize) => Promise<Page>> => {
   site ??= serveTestPage('sample-page')
   const { url } = await site
   // The examiner puts markup into the page, which the page's own policy forbids.
@@ -27,8 +27,9 @@ const openStage = async (
   const page = await profile.newPage()
   watchConsole(t, page)
   page.setDefaultTimeout(STEP_LIMIT)
-  return async ({ state, place, perform }) => {
+  return async ({ state, place, perform }, viewport) => {
     await page.goto('about:blank')
+    if (viewport !== undefined) await page.setViewportSize(viewport)
     await page.goto(`${url}/?state=${state}#/${place}`)
     await page.getByRole('tablist').waitFor()
     await perform?.(mouseOn(page), page)
@@ -61,49 +62,67 @@ const poorTablesOf = (page: Page): Promise<readonly (string | null)[]> =>
       .map(table => table.getAttribute('aria-label'))
   })
 
-const looks: readonly (readonly [name: string, words: string, BrowserContextOptions])[] = [
-  ['light', 'in light colours', { colorScheme: 'light' }],
-  ['dark', 'in dark colours', { colorScheme: 'dark' }],
-  ['forced', 'in forced colours', { forcedColors: 'active' }]
-]
+const looks = [
+  ['dark', { colorScheme: 'dark' }],
+  ['forced', { colorScheme: 'light', forcedColors: 'active' }]
+] as const
 
-// In two parts, so that neither takes minutes on a busy machine.
+// In parts, so that none takes minutes on a busy machine.
+const plain = scenes.filter(({ perform }) => perform === undefined)
 const parts = [
-  ['panel and side', scenes.filter(({ perform }) => perform === undefined)],
+  ['panel and side of a profile in use', plain.filter(({ state }) => state === 'full')],
+  ['panel that is empty, lost or read-only', plain.filter(({ state }) => state !== 'full')],
   ['dialog', scenes.filter(({ perform }) => perform !== undefined)]
 ] as const
 
-for (const [look, words, options, what, shown] of looks.flatMap(look =>
-  parts.map(part => [...look, ...part] as const)
-)) {
-  browserTest(`each ${what} is free of faults of access ${words}`, async (t, browser) => {
-    const show = await openStage(t, browser, { viewport: { width: 1120, height: 660 }, ...options })
-    const faults: string[] = []
-    for (const scene of shown) {
-      const page = await show(scene)
-      await shoot(page, `${scene.name}-${look}`)
-      await bringAxe(page)
-      for (const fault of await faultsOf(page)) faults.push(`${scene.name}: ${fault}`)
+for (const [what, shown] of parts) {
+  browserTest(
+    `each ${what} is free of faults of access in light, dark and forced colours`,
+    async (t, browser) => {
+      const show = await openStage(t, browser, {
+        viewport: { width: 1120, height: 660 },
+        colorScheme: 'light'
+      })
+      const faults: string[] = []
+      for (const scene of shown) {
+        const page = await show(scene)
+        await shoot(page, `${scene.name}-light`)
+        await bringAxe(page)
+        for (const fault of await faultsOf(page)) faults.push(`${scene.name}: ${fault}`)
+        for (const [look, media] of looks) {
+          await page.emulateMedia(media)
+          await shoot(page, `${scene.name}-${look}`)
+          for (const fault of await colourFaultsOf(page)) faults.push(`${scene.name}, ${look}: ${fault}`)
+        }
+        await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' })
+      }
+      t.deepEqual(faults, [])
     }
-    t.deepEqual(faults, [])
-  })
+  )
 }
 
 // 640 px is a window of 1280 px at 200 %.
-for (const width of [320, 640, 768, 960, 1120, 1920]) {
+const WIDTHS = [320, 640, 768, 960, 1120, 1920]
+
+for (const [what, shown] of parts) {
   browserTest(
-    `nothing of the panel lies beside a window of ${width} px, and its tables fill it`,
+    `nothing of a ${what} lies beside a window of ${WIDTHS.join(', ')} px, and its tables fill it`,
     async (t, browser) => {
-      const show = await openStage(t, browser, {
-        viewport: { width, height: width < 600 ? 720 : width > 1000 ? 1000 : 900 },
-        colorScheme: 'light'
-      })
+      const show = await openStage(t, browser, { colorScheme: 'light' })
       const wide: string[] = []
-      for (const scene of scenes) {
-        const page = await show(scene)
-        await shoot(page, `${scene.name}-${width}`)
-        if ((await overhangOf(page)) > 0) wide.push(scene.name)
-        for (const table of await poorTablesOf(page)) wide.push(`${scene.name}: ${table}`)
+      for (const [at, scene] of shown.entries()) {
+        // Each begins in a window of another width, and goes through all.
+        const first = at % WIDTHS.length
+        const widths = [...WIDTHS.slice(first), ...WIDTHS.slice(0, first)]
+        let page: Page | undefined
+        for (const width of widths) {
+          const viewport = { width, height: width < 600 ? 720 : width > 1000 ? 1000 : 900 }
+          page ??= await show(scene, viewport)
+          await page.setViewportSize(viewport)
+          await shoot(page, `${scene.name}-${width}`)
+          if ((await overhangOf(page)) > 0) wide.push(`${scene.name} in ${width} px`)
+          for (const table of await poorTablesOf(page)) wide.push(`${scene.name} in ${width} px: ${table}`)
+        }
       }
       t.deepEqual(wide, [])
     }
