@@ -132,6 +132,26 @@ test('no two accounts of a device share a username if one of them has no server'
   await kernel.close()
 })
 
+test('an account of this device stays changeable although another one has its username', async t => {
+  const { world } = makeNotedWorld()
+  const first = await openHermitDevice(world)
+  await (await first.context.createAccount({ ...HERMIT, username: 'older' })).logout()
+  await (await first.context.createAccount(HERMIT)).logout()
+  await first.kernel.close()
+  const files = new Map(
+    [...first.files].map(([path, text]) => [path, text.replaceAll('"older"', '"hermit"')])
+  )
+  const { kernel, context } = await openHermitDevice(world, { files })
+  t.deepEqual(
+    context.localUsers.map(({ username }) => username),
+    ['hermit', 'hermit']
+  )
+  const account = await context.loginWithPassword(HERMIT.username, HERMIT.password)
+  await account.credentials.changePIN({ pin: '4711', enableLogin: false })
+  t.true(await account.credentials.checkPIN('4711'))
+  await kernel.close()
+})
+
 test('a kernel without a login server needs no API key, makes accounts of this device, and says what is missing', async t => {
   const { world, requests } = makeNotedWorld()
   const alone = { authServer: null, apiKey: undefined as never, syncServers: [], infoServers: [] }

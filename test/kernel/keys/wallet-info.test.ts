@@ -7,6 +7,7 @@ import {
   checkRepoKeys,
   checkWalletInfos,
   hideWalletInfo,
+  isWatchOnly,
   makeWalletInfo,
   mergeWalletInfos
 } from '../../../kernel/keys/wallet-info.ts'
@@ -23,6 +24,12 @@ const merge = (infos: readonly SecretWalletInfo[]): SecretWalletInfo[] =>
   mergeWalletInfos(io, infos, error => {
     throw error
   })
+
+test('a wallet only watches if its keys say so', t => {
+  t.true(isWatchOnly(infoOf({ isWatchOnly: true, publicKey: 'x' })))
+  for (const keys of [{}, { isWatchOnly: false }, { seed: 'x' }] as readonly WalletKeys[])
+    t.false(isWatchOnly(infoOf(keys)), JSON.stringify(keys))
+})
 
 test('a new wallet info has fresh keys, an id that follows from them, and the keys it was given [3.17] [9.6]', t => {
   const info = makeWalletInfo(io, 'wallet:bitcoin', { seed: 'x', imported: false })

@@ -115,6 +115,18 @@ test('a server that cannot be reached, or is silent for 30 seconds, is a network
   t.like(error, expected)
   t.true(isAborted)
 
+  error = undefined
+  const proxied = loginFetch({ ...down, io: { ...silent, isProxied: true } }, 'POST', '/v2/x').catch(
+    failure => {
+      error = failure
+    }
+  )
+  await clock.advance(89_999)
+  t.is(error, undefined, 'through a proxy it may take three times as long')
+  await clock.advance(1)
+  await proxied
+  t.like(error, expected)
+
   const rude = makeRepoIo({
     clock,
     fetch: () => {
