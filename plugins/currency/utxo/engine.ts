@@ -17,7 +17,8 @@ import {
 } from '../../../kernel/plugin-api.ts'
 import { ElectrumFault } from './electrum/connection.ts'
 import type { ChainTip } from './electrum/headers.ts'
-import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
+import type { ElectrumPool } from './electrum/pool.ts'
+import type { PoolClient } from './electrum/pool-clients.ts'
 import { broadcast, findPayment } from './electrum/requests.ts'
 import type { Witness } from './electrum/witness.ts'
 import { regrade, releaseHeld, SecondOpinion } from './grades.ts'
@@ -391,8 +392,7 @@ class UtxoEngine implements CurrencyEngine {
   async #spendSource(): Promise<SpendSource> {
     const wallet = this.#state.now(this.#pool.safeHeight)
     const estimates = await this.#pool.refreshFees()
-    const { otherFees: otherEstimates } = this.#pool
-    return { ...wallet, estimates, otherEstimates, height: this.#height }
+    return { ...wallet, estimates, otherEstimates: this.#pool.otherFees, height: this.#height }
   }
 
   /** Empty: what was said before holds no longer. */

@@ -1,7 +1,8 @@
 import { type Io, makeYielder, type Txid } from '../../../kernel/plugin-api.ts'
 import { parseRawTx, type RawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
-import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
+import type { ElectrumPool } from './electrum/pool.ts'
+import type { PoolClient } from './electrum/pool-clients.ts'
 import { type HistoryItem, statusOf } from './electrum/replies.ts'
 import {
   fetchHistories,

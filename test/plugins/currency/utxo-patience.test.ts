@@ -3,9 +3,15 @@ import type { Clock, FetchReply, Io, Json } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import type {
   ChainConnection,
+  ChainServer,
   ConnectionHandlers
 } from '../../../plugins/currency/utxo/electrum/connection.ts'
+import { LinkedHeaders } from '../../../plugins/currency/utxo/electrum/headers.ts'
+import { ElectrumPool } from '../../../plugins/currency/utxo/electrum/pool.ts'
+import type { PoolClient } from '../../../plugins/currency/utxo/electrum/pool-clients.ts'
 import { readEsploraUrl } from '../../../plugins/currency/utxo/http/esplora.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { memoryDisk } from '../../../plugins/storage/memory.ts'
 
 /** Time that jumps to the next timer once nothing else happens. */
 interface JumpingClock extends Clock {
@@ -63,6 +69,8 @@ const silence = (): Promise<FetchReply> => new Promise(() => undefined)
 
 interface Stage {
   readonly clock: JumpingClock
+  readonly io: Io
+  readonly server: ChainServer
   open(handlers?: Partial<ConnectionHandlers>): Promise<ChainConnection>
 }
 
@@ -80,7 +88,7 @@ const makeStage = (answer: Answer, isProxied = false): Stage => {
   const server = readEsploraUrl('esplora+https://esplora.test/api')
   if (server === undefined) throw new Error('It is no server')
   const silent = { onNotification: () => undefined, onClose: () => undefined }
-  return { clock, open: handlers => server.open(io, { ...silent, ...handlers }, undefined) }
+  return { clock, io, server, open: handlers => server.open(io, { ...silent, ...handlers }, undefined) }
 }
 
 const query = (connection: ChainConnection, method: string): Promise<Json> =>
@@ -166,6 +174,38 @@ test('what waits for a busy or silent server is rejected at once when the connec
     // No timer fires here.
     const ends = await Promise.all(calls.map(call => call.catch(String)))
     t.deepEqual([...new Set(ends)], ['Error: The connection is closed'])
+  }
+})
+
+test('a pool that no wallet needs any more waits no longer for a busy server that has not answered yet', async t => {
+  let asked = 0
+  const stage = makeStage(() => {
+    asked += 1
+    return busy
+  })
+  const regtest = bitcoinRow.networks.find(({ name }) => name === 'regtest') ?? bitcoinRow.networks[0]
+  const pool = new ElectrumPool(stage.io, regtest, {
+    ...{ servers: [stage.server], linked: new LinkedHeaders(stage.io, regtest, memoryDisk()) },
+    log: { debug() {}, info() {}, warn() {}, error() {} }
+  })
+  const faults: string[] = []
+  const client: PoolClient = {
+    scripts: { placeOf: () => undefined, branches: () => [] },
+    ...{ onOpen() {}, onTip() {}, onLinked() {}, onScript() {}, onLost() {}, onReady() {} },
+    onFault: text => void faults.push(text)
+  }
+  const nothing = (): Promise<unknown> => stage.clock.settle(new Promise(() => undefined))
+  const until = async (isThere: () => boolean): Promise<void> => {
+    while (!isThere()) await new Promise(resolve => setImmediate(resolve))
+  }
+  for (const waits of [1, 2]) {
+    const detach = pool.attach(client)
+    await until(() => faults.length === waits)
+    t.regex(faults.at(-1) ?? '', /The server is busy, and asked again in 60 s/)
+    detach()
+    await t.throwsAsync(nothing(), { message: 'It waits for nothing' })
+    t.is(stage.clock.monotonic(), 0, 'no timer was left')
+    t.is(asked, waits)
   }
 })
 

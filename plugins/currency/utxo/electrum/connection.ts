@@ -1,4 +1,5 @@
 import {
+  type AbortSignalLike,
   type Channel,
   type ChannelHandlers,
   type Clock,
@@ -52,6 +53,8 @@ export interface ChainServer {
 /** The calls of a connection to its owner; none after `onClose`. */
 export interface ConnectionHandlers {
   readonly scripts?: ScriptSource | undefined
+  /** Aborts if the connection is needed no more before it is open; a server of HTTP, which can be busy for minutes, then rejects at once. */
+  readonly signal?: AbortSignalLike
   /**
    * Returns true if a server that is busy for minutes is to be waited for; it is given up if left out. Called without a reason once it
    * answers again.

@@ -1,9 +1,11 @@
 import {
+  type Abort,
   type ConnectionLoss,
   compact,
   type EngineLog,
   type Io,
   type Json,
+  makeAbort,
   patienceOf,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
@@ -11,7 +13,6 @@ import type { BlockHeader } from '../chain/header.ts'
 import { type ChainOrigin, ChainRefusal } from '../chain/header-chain.ts'
 import { isTxHash } from '../chain/transaction.ts'
 import type { FeeEstimates, NetworkRow } from '../params/coin.ts'
-import type { ScriptSource } from '../wallet/scripts.ts'
 import {
   type ChainConnection,
   type ChainServer,
@@ -23,6 +24,7 @@ import {
   unreachable
 } from './connection.ts'
 import { type ChainTip, HeaderCache, type LinkedHeaders } from './headers.ts'
+import { type PoolClient, PoolClients } from './pool-clients.ts'
 import {
   checkKnownBlocks,
   knownBlocksOf,
@@ -34,22 +36,6 @@ import {
 } from './replies.ts'
 import { ServerFees } from './server-fees.ts'
 import { TipFollower } from './tip-follower.ts'
-
-/** The calls of the pool to a wallet. */
-export interface PoolClient {
-  readonly scripts: ScriptSource
-  /** A new connection: every subscription has to be made again. */
-  onOpen(): void
-  onTip(tip: ChainTip): void
-  /** More headers are linked, or others. */
-  onLinked(): void
-  onScript(scripthash: string, status: string | null): void
-  /** The connection that was ready is gone. */
-  onLost(loss: ConnectionLoss): void
-  /** A server has passed its checks. */
-  onReady(): void
-  onFault(text: string): void
-}
 
 /** Options of {@link ElectrumPool}. */
 export interface ElectrumPoolOptions {
@@ -75,10 +61,7 @@ export class ElectrumPool {
   /** Whether the server has a method to unsubscribe: elsewhere each try is an error, and a hundred errors end the connection. */
   #canForget = false
   readonly #log: EngineLog
-  /** Each with what it watches. */
-  readonly #clients = new Map<PoolClient, Set<string>>()
-  /** Almost all scripts have one watcher: a list of one takes a fifth of a set's memory. */
-  readonly #watchers = new Map<string, readonly PoolClient[]>()
+  readonly #clients = new PoolClients()
   readonly #waiting = new Set<Waiting>()
   readonly #headers: HeaderCache
   /** Of a proxy; other pools use others. */
@@ -87,7 +70,8 @@ export class ElectrumPool {
   #connection: ChainConnection | undefined
   #ready: Promise<void> = Promise.resolve()
   #isReady = false
-  #isOpening = false
+  /** Ends when no wallet needs a connection any more. */
+  #opening: Abort | undefined
   #cancelRetry: (() => void) | undefined
   #cancelTrust: (() => void) | undefined
   #endListening: (() => void) | undefined
@@ -102,11 +86,6 @@ export class ElectrumPool {
   #follower: TipFollower | undefined
   readonly #fees: ServerFees
   #server: ChainServer | undefined
-
-  readonly #scripts: ScriptSource = {
-    placeOf: scripthash => this.#watchers.get(scripthash)?.[0]?.scripts.placeOf(scripthash),
-    branches: () => [...this.#clients.keys()].flatMap(({ scripts }) => scripts.branches())
-  }
 
   constructor(io: Io, network: NetworkRow, options: ElectrumPoolOptions) {
     this.#io = io
@@ -143,7 +122,7 @@ export class ElectrumPool {
 
   /** Adds a wallet; the returned function removes it and all that it watches. */
   attach(client: PoolClient): () => void {
-    this.#clients.set(client, new Set())
+    this.#clients.add(client)
     this.#endListening ??= this.#linked.listen(this.#onLinked)
     if (this.#connection === undefined) this.#open()
     return () => this.#detach(client)
@@ -208,13 +187,7 @@ export class ElectrumPool {
 
   /** Subscribes scripts in one go and gives their statuses. @throws ElectrumFault, NETWORK */
   async subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
-    const watched = this.#clients.get(client)
-    for (const scripthash of scripthashes) {
-      watched?.add(scripthash)
-      const watchers = this.#watchers.get(scripthash)
-      if (watchers === undefined) this.#watchers.set(scripthash, [client])
-      else if (!watchers.includes(client)) this.#watchers.set(scripthash, [...watchers, client])
-    }
+    this.#clients.watch(client, scripthashes)
     const calls = scripthashes.map(hash => ({ method: 'blockchain.scripthash.subscribe', params: [hash] }))
     return (await Promise.all(this.callMany(calls))).map(readStatus)
   }
@@ -272,44 +245,38 @@ export class ElectrumPool {
   }
 
   #detach(client: PoolClient): void {
-    const watched = this.#clients.get(client)
-    if (watched === undefined) return
-    this.#clients.delete(client)
-    const forgotten: ElectrumCall[] = []
-    for (const scripthash of watched) {
-      const left = this.#watchers.get(scripthash)?.filter(other => other !== client)
-      if (left === undefined) continue
-      if (left.length > 0) {
-        this.#watchers.set(scripthash, left)
-        continue
-      }
-      this.#watchers.delete(scripthash)
-      forgotten.push({ method: 'blockchain.scripthash.unsubscribe', params: [scripthash] })
-    }
-    if (this.#clients.size === 0) {
+    const forgotten = this.#clients.remove(client)
+    if (forgotten === undefined) return
+    if (this.#clients.isEmpty) {
       this.#cancelRetry?.()
       this.#cancelRetry = undefined
       this.#endListening?.()
       this.#endListening = undefined
-      this.#connection?.close(new Error('Nobody needs the connection any more'))
+      this.#opening?.abort()
+      this.#opening = undefined
+      this.#connection?.close(new Error(UNNEEDED))
       for (const { done } of [...this.#waiting])
         done(unreachable(this.#servers, this.#loss, 'the wallet was closed'))
     } else if (this.#isReady && this.#canForget) {
-      for (const reply of this.callMany(forgotten)) reply.catch(() => undefined)
+      const method = 'blockchain.scripthash.unsubscribe'
+      const calls = forgotten.map(scripthash => ({ method, params: [scripthash] }))
+      for (const reply of this.callMany(calls)) reply.catch(() => undefined)
     }
   }
 
   #open(): void {
-    if (this.#isOpening || this.#cancelRetry !== undefined || this.#clients.size === 0) return
+    if (this.#opening !== undefined || this.#cancelRetry !== undefined || this.#clients.isEmpty) return
     const server = this.#servers[this.#failures % Math.max(1, this.#servers.length)]
     if (server === undefined) {
-      for (const client of [...this.#clients.keys()]) client.onFault('No server is configured')
+      this.#clients.each(client => client.onFault('No server is configured'))
       return
     }
-    this.#isOpening = true
+    const attempt = makeAbort()
+    this.#opening = attempt
     let opened: ChainConnection | undefined
     const handlers = {
-      scripts: this.#scripts,
+      scripts: this.#clients.scripts,
+      signal: attempt.signal,
       onBusy: (reason: string | undefined): boolean => this.#onBusy(server, reason),
       onNotification: (method: string, params: readonly Json[]): void => this.#onPush(method, params),
       onClose: (error: Error): void => {
@@ -319,17 +286,18 @@ export class ElectrumPool {
     const opening = server.open(this.#io, handlers, this.#circuit)
     Promise.all([opening, this.#linked.load()]).then(
       ([connection]) => {
-        this.#isOpening = false
+        if (this.#opening !== attempt) return connection.close(new Error(UNNEEDED))
+        this.#opening = undefined
         opened = connection
         if (!connection.isOpen) this.#lost(server, new Error('The server closed the connection'))
-        else if (this.#clients.size === 0) connection.close(new Error('Nobody needs the connection any more'))
         else {
           this.#server = server
           this.#begin(connection)
         }
       },
       error => {
-        this.#isOpening = false
+        if (this.#opening !== attempt) return
+        this.#opening = undefined
         this.#lost(server, error)
       }
     )
@@ -346,8 +314,7 @@ export class ElectrumPool {
       onLinked: this.#onLinked
     })
     this.#follower = follower
-    this.#watchers.clear()
-    for (const watched of this.#clients.values()) watched.clear()
+    this.#clients.watchNothing()
     this.#ready = this.#greet(connection, follower)
     this.#ready.then(
       () => {
@@ -360,11 +327,11 @@ export class ElectrumPool {
         })
         this.#loss = undefined
         for (const { done } of [...this.#waiting]) done()
-        for (const client of [...this.#clients.keys()]) client.onReady()
+        this.#clients.each(client => client.onReady())
       },
       error => connection.close(error)
     )
-    for (const client of [...this.#clients.keys()]) client.onOpen()
+    this.#clients.each(client => client.onOpen())
   }
 
   async #greet(connection: ChainConnection, follower: TipFollower): Promise<void> {
@@ -418,24 +385,24 @@ export class ElectrumPool {
   #onScriptStatus([scripthash, status]: readonly Json[]): void {
     if (!isTxHash(scripthash)) throw new ElectrumFault('The server sent a bad script notification')
     const read = readStatus(status)
-    for (const client of this.#watchers.get(scripthash) ?? []) client.onScript(scripthash, read)
+    for (const client of this.#clients.watchersOf(scripthash)) client.onScript(scripthash, read)
   }
 
   readonly #onLinked = (): void => {
-    for (const client of [...this.#clients.keys()]) client.onLinked()
+    this.#clients.each(client => client.onLinked())
   }
 
   #announce(tip: ChainTip): void {
     this.#tip = tip
-    for (const client of [...this.#clients.keys()]) client.onTip(tip)
+    this.#clients.each(client => client.onTip(tip))
   }
 
   /** A server that is busy is waited for if there is no other one. */
   #onBusy({ url }: ChainServer, reason: string | undefined): boolean {
-    if (this.#servers.length > 1 || this.#clients.size === 0) return false
+    if (this.#servers.length > 1 || this.#clients.isEmpty) return false
     this.#loss = reason === undefined ? undefined : { server: url, reason }
     const text = reason === undefined ? '' : `${url}: ${reason}`
-    for (const client of [...this.#clients.keys()]) client.onFault(text)
+    this.#clients.each(client => client.onFault(text))
     return true
   }
 
@@ -444,7 +411,7 @@ export class ElectrumPool {
     this.#connection = undefined
     this.#isReady = false
     this.#cancelTrust?.()
-    if (this.#clients.size === 0) return
+    if (this.#clients.isEmpty) return
     if (error instanceof ServerLesson) return void this.#open()
     this.#failures++
     this.#untrusted++
@@ -453,10 +420,10 @@ export class ElectrumPool {
     const loss = { server: server.url, reason, ...compact({ refused }) }
     this.#loss = loss
     this.#log.warn(`electrum ${server.url}: ${reason}`)
-    for (const client of [...this.#clients.keys()]) {
+    this.#clients.each(client => {
       client.onFault(`${server.url}: ${reason}`)
       if (wasReady) client.onLost(loss)
-    }
+    })
     for (const waiting of [...this.#waiting]) {
       waiting.failuresLeft--
       if (waiting.failuresLeft <= 0) waiting.done(unreachable(this.#servers, this.#loss, reason))
@@ -481,6 +448,7 @@ interface Waiting {
 }
 
 const FAULTS = [ElectrumFault, ElectrumRefusal, ChainRefusal]
+const UNNEEDED = 'Nobody needs the connection any more'
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 60_000
 const TRUST_MS = 30_000

@@ -69,12 +69,17 @@ export abstract class PolledConnection implements ChainConnection {
 
   /** Connects, and looks from then on. */
   protected async begin(greet: () => Promise<unknown>): Promise<this> {
+    const { signal } = this.handlers
+    const onAbort = (): void => this.end()
+    signal?.addEventListener('abort', onAbort)
     try {
       await greet()
     } catch (error) {
       this.#isClosed = true
       this.end()
       throw error
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
     }
     this.#lookLater()
     return this
