@@ -4,8 +4,10 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import type {
   ChainConnection,
   ChainServer,
-  ConnectionHandlers
+  ConnectionHandlers,
+  ElectrumCall
 } from '../../../plugins/currency/utxo/electrum/connection.ts'
+import { readElectrumUrl } from '../../../plugins/currency/utxo/electrum/connection.ts'
 import { LinkedHeaders } from '../../../plugins/currency/utxo/electrum/headers.ts'
 import { ElectrumPool } from '../../../plugins/currency/utxo/electrum/pool.ts'
 import type { PoolClient } from '../../../plugins/currency/utxo/electrum/pool-clients.ts'
@@ -177,10 +179,48 @@ test('what waits for a busy or silent server is rejected at once when the connec
   }
 })
 
+test('a payment leaves at once and alone, however many requests wait for a server of Electrum', async t => {
+  const messages: (object | object[])[] = []
+  let onText = (_text: string): void => undefined
+  const io: Io = {
+    ...makeNodeIo(),
+    async connect(_address, handlers) {
+      onText = handlers.onText
+      const onLine = (text: string): void => {
+        for (const line of text.trim().split('\n')) messages.push(JSON.parse(line) as object)
+      }
+      return { send: onLine, close: () => undefined }
+    }
+  }
+  const silent = { onNotification: () => undefined, onClose: () => undefined }
+  const connection = await readElectrumUrl('tcp://electrum.test:50001')?.open(io, silent, undefined)
+  if (connection === undefined) throw new Error('It is no server')
+  const untilSent = async (count: number): Promise<void> => {
+    for (let turn = 0; messages.flat().length < count && turn < 500; turn += 1)
+      await new Promise(resolve => setImmediate(resolve))
+  }
+  const history = { method: 'blockchain.scripthash.get_history', params: [SCRIPT] }
+  const payment = { method: 'blockchain.transaction.broadcast', params: ['beef'] }
+  const send = (calls: readonly ElectrumCall[]): Promise<unknown> =>
+    Promise.allSettled(connection.callMany(calls))
+  const first = send([history])
+  await untilSent(2)
+  const [probe = {}] = messages.flatMap(message => (Array.isArray(message) ? message : []))
+  onText(`${JSON.stringify([{ ...probe, method: undefined, result: null }])}\n`)
+  const others = send(Array.from({ length: 6000 }, () => history))
+  await untilSent(5001)
+  const payments = send([history, payment, history])
+  await untilSent(5002)
+  t.is(messages.flat().length, 5002, 'the rest waits')
+  t.like(messages.at(-1), payment)
+  connection.close(new Error('It is over'))
+  await Promise.all([first, others, payments])
+})
+
 test('a pool that no wallet needs any more waits no longer for a busy server that has not answered yet', async t => {
-  let asked = 0
+  let requests = 0
   const stage = makeStage(() => {
-    asked += 1
+    requests += 1
     return busy
   })
   const regtest = bitcoinRow.networks.find(({ name }) => name === 'regtest') ?? bitcoinRow.networks[0]
@@ -205,7 +245,7 @@ test('a pool that no wallet needs any more waits no longer for a busy server tha
     detach()
     await t.throwsAsync(nothing(), { message: 'It waits for nothing' })
     t.is(stage.clock.monotonic(), 0, 'no timer was left')
-    t.is(asked, waits)
+    t.is(requests, waits)
   }
 })
 

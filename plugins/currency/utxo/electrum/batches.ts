@@ -36,8 +36,9 @@ export class ServerHabits {
     }
     for (const request of requests) {
       const expected = expectedLengthOf(request)
-      // The version has to be agreed on by a message of its own.
-      const isAlone = request.call.method === 'server.version' || this.#open + batch.length >= MAX_OPEN
+      // The version has to be agreed on by a message of its own, and what is part of a batch can be sent once more, much later.
+      const isOwn = request.call.method === 'server.version' || isPayment(request)
+      const isAlone = isOwn || this.#open + batch.length >= MAX_OPEN
       const isFull = batch.length >= Math.min(most, request.most) || length + expected > MAX_EXPECTED
       if (isAlone || isFull) end()
       batch.push(request)
@@ -61,6 +62,10 @@ export class ServerHabits {
     return this.#size
   }
 }
+
+/** True of a request that sends a payment: it waits for nothing, and is never sent again. */
+export const isPayment = ({ call: { method } }: Pick<BatchItem, 'call'>): boolean =>
+  method === 'blockchain.transaction.broadcast'
 
 /** A message that was sent: a batch, or a single request. */
 export interface Batch {

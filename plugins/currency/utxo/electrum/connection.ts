@@ -18,6 +18,7 @@ import {
   AbandonedRequests,
   type Batch,
   type BatchItem,
+  isPayment,
   isTooMuch,
   MAX_BATCH,
   ServerHabits
@@ -81,6 +82,8 @@ class ElectrumConnection implements ChainConnection {
   readonly #patience: number
   readonly #habits: ServerHabits
   readonly #queue: Request[] = []
+  /** They leave at once, whatever else waits: one that left late would leave after its sender has given it up. */
+  readonly #payments: Request[] = []
   readonly #sent = new Map<number, SentRequest>()
   readonly #abandoned: AbandonedRequests
   /** Of the batch of one ping; undefined unless one waits. */
@@ -130,7 +133,10 @@ class ElectrumConnection implements ChainConnection {
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
     const promises = calls.map(
       call =>
-        new Promise<Json>((resolve, reject) => this.#queue.push({ call, most: MAX_BATCH, resolve, reject }))
+        new Promise<Json>((resolve, reject) => {
+          const waiting = isPayment({ call }) ? this.#payments : this.#queue
+          waiting.push({ call, most: MAX_BATCH, resolve, reject })
+        })
     )
     if (this.#isClosed) this.#rejectAll(new Error('The connection is closed'))
     else this.#flushSoon()
@@ -149,7 +155,7 @@ class ElectrumConnection implements ChainConnection {
   }
 
   #rejectAll(error: Error): void {
-    const waiting = [...this.#sent.values(), ...this.#queue.splice(0)]
+    const waiting = [...this.#sent.values(), ...this.#payments.splice(0), ...this.#queue.splice(0)]
     this.#abandoned.end()
     for (const { batch } of this.#sent.values()) this.#habits.release(batch)
     this.#sent.clear()
@@ -166,7 +172,8 @@ class ElectrumConnection implements ChainConnection {
   }
 
   #flush(): void {
-    const requests = this.#queue.splice(0, Math.max(0, MAX_IN_FLIGHT - this.#sent.size))
+    const room = Math.max(0, MAX_IN_FLIGHT - this.#sent.size)
+    const requests = [...this.#payments.splice(0), ...this.#queue.splice(0, room)]
     if (requests.length === 0) return
     if (this.#sent.size === 0) this.#lastReceived = this.#clock.monotonic()
     const messages = this.#habits.pack(requests).map(items => {
