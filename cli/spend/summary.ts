@@ -111,7 +111,7 @@ const secondText: Readonly<Record<SweepReview['secondWord'], string>> = {
   differs: ': two servers differ about the coins that they hold',
   silent: ': one server alone has said which coins they hold, and no second one answers',
   unable:
-    ': one server alone has said which coins they hold, as the second one knows no coins of other wallets: name another of Electrum or Esplora'
+    ': one server alone has said which coins they hold, as the second one shows none of other wallets: name another of Electrum or Esplora'
 }
 
 const coinText = (coins: number): string => (coins === 1 ? 'a coin' : `${coins} coins`)

@@ -365,7 +365,7 @@ test('two servers agree about an incoming coin that is swept only if both show i
 
 test('a second server that knows no coins of strange scripts is named as such, and another one is advised', async t => {
   const { p2wpkh: segwit = new Uint8Array() } = scriptsOf(43)
-  const error = { code: -32601, message: 'unknown method' }
+  let error: object = { code: -32601, message: 'unknown method' }
   const world = makeHostileWorld(
     (method, reply) =>
       method === 'blockchain.scripthash.listunspent'
@@ -380,8 +380,17 @@ test('a second server that knows no coins of strange scripts is named as such, a
   t.regex(empty?.message ?? '', /bad\.test.*name another server of Electrum or Esplora/)
   world.chain.fund(segwit, '40000')
   world.chain.mine()
-  const swept = await alice.sweep({ ...SPEND, ...RATE }, [wifOf(43)])
-  t.like(swept.otherParams?.servers, { word: 'unable', server: BAD })
+  for (error of [
+    error,
+    { code: 1, message: 'unsupported request' },
+    { code: 2, message: 'Unknown method' },
+    { code: -32600, message: 'no such method' },
+    { code: -32603, message: 'internal error: unsupported method' },
+    { message: 'not for you' }
+  ]) {
+    const swept = await alice.sweep({ ...SPEND, ...RATE }, [wifOf(43)])
+    t.like(swept.otherParams?.servers, { word: 'unable', server: BAD })
+  }
 })
 
 test('a second server that answers without end is silent after a while, and its connection is closed', async t => {

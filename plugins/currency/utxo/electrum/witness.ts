@@ -2,13 +2,7 @@ import { compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
 import { parseHeader } from '../chain/header.ts'
 import type { NetworkRow } from '../params/coin.ts'
 import type { ScriptSource } from '../wallet/scripts.ts'
-import {
-  type ChainConnection,
-  type ChainServer,
-  ElectrumRefusal,
-  NO_METHOD,
-  ServerLesson
-} from './connection.ts'
+import { type ChainConnection, type ChainServer, ElectrumRefusal, ServerLesson } from './connection.ts'
 import {
   checkKnownBlocks,
   type HistoryItem,
@@ -128,8 +122,8 @@ const testify = async (
   const count = query.scripthashes.length
   const [ofScripts, headers] = await Promise.all([
     Promise.all(replies.slice(0, count)).catch((error): undefined => {
-      // A node has no index of scripts, and Electrum Personal Server knows those of its owner alone.
-      if (!(isAboutCoins && error instanceof ElectrumRefusal && error.code === NO_METHOD)) throw error
+      // A node has no index of scripts, and Electrum Personal Server knows those of its owner alone. Servers say so with many codes.
+      if (!(isAboutCoins && error instanceof ElectrumRefusal)) throw error
     }),
     Promise.all(replies.slice(count))
   ])

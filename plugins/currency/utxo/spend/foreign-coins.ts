@@ -194,7 +194,7 @@ const listUnspent = async (
     )
   ).catch(error => {
     // A node has no index of scripts, and Electrum Personal Server knows those of its owner alone.
-    if (error instanceof ElectrumRefusal && error.code === NO_METHOD)
+    if (error instanceof ElectrumRefusal && (error.code === NO_METHOD || NO_METHOD_WORDS.test(error.message)))
       throw new WalletError('NOT_SUPPORTED', {
         what: 'finding the coins of a foreign key with a node of your own, which has no index; name a server of Electrum or Esplora'
       })
@@ -205,6 +205,8 @@ const listUnspent = async (
   )
 }
 
+const NO_METHOD_WORDS =
+  /(?:un(?:known|supported)|no such) (?:method|command|request)|unsupported|method not found/i
 const MAX_SOURCES = 5000
 /** Questions of one round trip. */
 const BATCH = 50
