@@ -176,7 +176,9 @@ export const changeCoin = async (
       ...(label === undefined ? [] : [{ path: ['label'], value: label === '' ? undefined : label }])
     ])
     if (isFrozen === undefined) return
-    await engine.call('freezing a coin', async made => made.freezeCoins?.(await frozenCoinsOf(context, made)))
+    await engine.call('freezing a coin', async made =>
+      made.freezeCoins?.((await frozenCoinsOf(context, made)).frozen)
+    )
   })
 }
 
@@ -190,20 +192,28 @@ const isKeptBack = (present: JsonObject | undefined, outpoint: string): boolean 
   }
 }
 
+/** The coins that no draft may take. */
+export interface FrozenCoins {
+  readonly frozen: readonly string[]
+  /** A note cannot be read and is of none of the coins that the engine has now: its coin may come later. */
+  readonly hasStrayNote: boolean
+}
+
 /**
- * The coins that no draft may take: those that a note freezes, and those of the wallet whose note cannot be read now, which the name of its
- * file tells. @throws STORAGE_FAILED, BOGUS_DATA
+ * Lists the coins that no draft may take: those that a note freezes, and those of the wallet whose note cannot be read now, which the name
+ * of its file tells. @throws STORAGE_FAILED, BOGUS_DATA
  */
 export const frozenCoinsOf = async (
   context: NoteContext,
   engine: Pick<CurrencyEngine, 'listCoins'>
-): Promise<readonly string[]> => {
+): Promise<FrozenCoins> => {
   const { notes, unread } = await readNotes(context)
   const frozen = notes.flatMap(({ outpoint, isFrozen }) => (isFrozen ? [outpoint] : []))
-  if (unread.size === 0 || engine.listCoins === undefined) return frozen
+  if (unread.size === 0 || engine.listCoins === undefined) return { frozen, hasStrayNote: false }
   const coins = readCoins(context.info.pluginId, await engine.listCoins())
   const outpoints = coins.map(({ txid, vout }) => `${txid}:${vout}`)
-  return [...frozen, ...outpoints.filter(outpoint => unread.has(pathOf(context, outpoint)))]
+  const keptBack = outpoints.filter(outpoint => unread.has(pathOf(context, outpoint)))
+  return { frozen: [...frozen, ...keptBack], hasStrayNote: keptBack.length < unread.size }
 }
 
 /** Those of some coins that a note freezes, or whose note cannot be read now; only their notes are read. */

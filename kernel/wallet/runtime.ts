@@ -52,6 +52,9 @@ export class WalletRuntime implements EngineHost {
   #watching: Promise<void> | undefined
   /** Txids with news since the last round of {@link watchPayments}; undefined: no round is wanted. */
   #changedTxids: Set<string> | undefined
+  #hasStrayNote = false
+  /** The coins that are frozen will be listed once more. */
+  #willFreeze = false
   #unsubscribes: (() => void)[] = []
 
   constructor(context: WalletContext, state: WalletState) {
@@ -210,8 +213,18 @@ export class WalletRuntime implements EngineHost {
     )
   }
 
-  frozenCoins(engine: CurrencyEngine): Promise<readonly string[]> {
-    return frozenCoinsOf(this.#context, engine)
+  async frozenCoins(engine: CurrencyEngine): Promise<readonly string[]> {
+    this.#willFreeze = false
+    const { frozen, hasStrayNote } = await frozenCoinsOf(this.#context, engine)
+    this.#hasStrayNote = hasStrayNote
+    return frozen
+  }
+
+  /** A coin may have come whose note cannot be read, so that it was not known to be frozen. */
+  #freezeNewCoins(): void {
+    if (!this.#hasStrayNote || this.#willFreeze) return
+    this.#willFreeze = true
+    this.#inBackground(this.#freezeCoins())
   }
 
   /** Finds which of some coins this wallet keeps back. */
@@ -297,6 +310,7 @@ export class WalletRuntime implements EngineHost {
   async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
     const changes = await this.history.applyReports(transactions, checkpoint)
     this.#emitTransactions(changes, assetsOf(transactions, changes))
+    this.#freezeNewCoins()
     if (this.#hasPayments) this.#watch(transactions.map(({ txid }) => txid))
   }
 

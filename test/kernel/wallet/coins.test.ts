@@ -180,6 +180,37 @@ test('a coin that comes after its note, which cannot be read, is taken by no dra
   t.deepEqual(spentCoins, ['bb:1'])
 })
 
+test('a coin that comes after its note, which cannot be read, is frozen once its payment is reported', async t => {
+  const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
+  const user = makeKnownUser(t, { infos: [info] })
+  const note = (outpoint: string) => ({ [`Coins/${nameOf(info, outpoint)}.json`]: { outpoint: 7 } })
+  user.put(info, { ...note('aa:1'), ...note('bb:1') })
+  const coins: EngineCoin[] = []
+  let frozen: readonly string[] = []
+  const toy = makeToy({
+    engine: () => ({
+      listCoins: async () => coins,
+      freezeCoins: async outpoints => {
+        frozen = [...outpoints].sort()
+      }
+    })
+  })
+  const { account } = await user.logIn({ plugins: [toy.plugin] })
+  const wallet = await account.openWallet(info.id)
+  await wallet.listCoins()
+  t.deepEqual(frozen, [])
+  const comes = (txid: string): void => {
+    coins.push({ ...COIN, txid })
+    toy.requests.at(-1)?.callbacks.onTransactionsChanged([toyTransaction(txid)])
+  }
+  comes('aa')
+  await waitFor(() => frozen.length === 1)
+  comes('cc')
+  comes('bb')
+  await waitFor(() => frozen.length === 2)
+  t.deepEqual(frozen, ['aa:1', 'bb:1'])
+})
+
 test('a coin that is frozen after the signature keeps the payment from being sent, unless its bytes may have left', async t => {
   let isDown = true
   const sent: string[] = []
