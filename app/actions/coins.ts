@@ -1,5 +1,5 @@
 import { compact, nativeAmount } from '../../kernel/index.ts'
-import { aboutPayment, aboutWallet, feeFlags } from './command-line.ts'
+import { aboutWallet, bump, feeFlags } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import { DraftApprovals } from './draft-approvals.ts'
 import { feeOf, refusalOf, reviewSpend } from './payments.ts'
@@ -186,13 +186,10 @@ export const coinActions: DeclarationsOf<CoinActions> = {
       const approvals = new DraftApprovals(owned.account, [draft])
       return { draftId: services.spends.put({ ...owned, draft, approvals }), review }
     },
-    commandLine({ walletId: paying, txid, ...fee }, names) {
-      const { words, flags } = aboutPayment('bump')({ walletId: paying, txid }, names)
-      return { words, flags: { ...feeFlags(fee), ...flags } }
-    },
+    commandLine: bump,
     faces: {
       cli: 'tx bump',
-      panel: { none: 'the panel replaces a payment of its own, which costs less than a second one' },
+      panel: 'raise-fee',
       mcp: { none: 'a program proposes, and the agent keeps its draft for a person' }
     }
   },

@@ -123,6 +123,12 @@ export const replace = ({ walletId, txid, ...fee }: ReplaceRequest, names: Comma
   return { words: ['tx', 'replace', word, txid], flags: { ...feeFlags(fee), account } }
 }
 
+/** The command that hastens a payment by a second one. */
+export const bump = ({ walletId, txid, ...fee }: ReplaceRequest, names: CommandNames): CommandWords => {
+  const { words, flags } = aboutPayment('bump')({ walletId, txid }, names)
+  return { words, flags: { ...feeFlags(fee), ...flags } }
+}
+
 export const dry = ({ words, flags }: CommandWords): CommandWords => ({
   words,
   flags: { ...flags, 'dry-run': true }
@@ -176,6 +182,7 @@ const draftWords = (
   names: CommandNames
 ): CommandWords => {
   if ('quoteId' in draft) return takeQuote(draft.quoteId, names)
+  if ('bumped' in draft) return bump(draft.bumped, names)
   return 'txid' in draft ? replace(draft, names) : send(draft, names)
 }
 

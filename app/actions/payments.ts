@@ -240,7 +240,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     commandLine: replace,
     faces: {
       cli: 'tx replace',
-      panel: 'open-payments',
+      panel: 'raise-fee',
       mcp: NOT_FOR_PROGRAMS
     }
   },

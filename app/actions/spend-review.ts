@@ -123,6 +123,7 @@ export interface QuotesRequest {
 export type SpendDraftInput =
   | DraftRequest
   | ReplaceRequest
+  | { readonly bumped: ReplaceRequest }
   | { readonly quoteId: string }
   | { readonly proposalId: string }
 

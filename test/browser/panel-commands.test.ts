@@ -226,7 +226,7 @@ const rows: readonly Row[] = [
   {
     prints: 'spend.replace',
     async find(page, hand) {
-      await openDialog('Replace…', () => hand.choose('Fee', 'High'))(page, hand)
+      await openDialog('Raise the fee…', async () => {})(page, hand)
       const review = page.getByRole('dialog').getByRole('button', { name: 'Review…' })
       return (await review.getAttribute('data-command')) ?? ''
     },
@@ -249,6 +249,26 @@ const rows: readonly Row[] = [
     async seen(at) {
       await closeDialog(at)
       await at.page.getByRole('button', { name: 'Forget…' }).nth(1).waitFor({ state: 'detached' })
+    }
+  },
+  {
+    prints: 'spend.bump',
+    prepare: ({ run }) => run(['fake', 'chain', 'fund', 'Savings', '0.03 BTC']),
+    async find(page, hand) {
+      await page.getByText('0.03 BTC incoming').waitFor()
+      await hand.press('Show coins')
+      await page
+        .getByRole('list', { name: 'Coins' })
+        .getByRole('button', { name: 'Raise the fee…' })
+        .first()
+        .click()
+      const made = page.getByRole('dialog').getByRole('button', { name: 'Review…' })
+      return (await made.getAttribute('data-command')) ?? ''
+    },
+    typed: YES,
+    async seen(at) {
+      await closeDialog(at)
+      await at.page.getByText('0.03 BTC incoming').waitFor({ state: 'detached' })
     }
   },
   {

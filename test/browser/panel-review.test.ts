@@ -200,7 +200,7 @@ browserTest(
     await page.getByRole('dialog').getByText('There is no such payment.').waitFor()
     await button(page, 'Cancel').click()
 
-    await button(page, 'Replace…').click()
+    await button(page, 'Raise the fee…').click()
     await page.getByRole('dialog').getByLabel('Fee').selectOption('high')
     await page.getByRole('dialog').getByRole('button', { name: 'Review…' }).click()
     t.deepEqual(await lastRequested(), { name: 'spend.replace', input: { ...about, fee: 'high' } })

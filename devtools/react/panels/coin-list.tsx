@@ -6,10 +6,12 @@ import type { EngineRow } from '../../core/rows/engine-rows.ts'
 import { ActionButton, ActionForm } from '../parts/action-forms.tsx'
 import { Amount } from '../parts/amount.tsx'
 import { Section } from '../parts/details.tsx'
+import { Dialog } from '../parts/dialog.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
 import { countText, shortId, visibleText } from '../parts/texts.ts'
-import { usePanel, useView } from '../state/panel-state.ts'
+import { useCanRunActions, usePanel, useView } from '../state/panel-state.ts'
+import { RaiseFee } from './raise-fee.tsx'
 
 type CoinPage = Actions['coin.list']['out']
 type Coin = CoinPage['coins'][number]
@@ -70,8 +72,13 @@ const CoinItem = (props: {
 }): ReactElement => {
   const { walletId, height, onChanged } = props
   const { coin, nativeAmount, state, isFrozen, publicAddress, blockHeight, untrusted } = props.coin
-  const units = unitsOf(useView(), { walletId })
+  const view = useView()
+  const units = unitsOf(view, { walletId })
   const { label = '' } = untrusted
+  const canRun = useCanRunActions()
+  const [isRaising, setRaising] = useState(false)
+  const txid = coin.slice(0, coin.lastIndexOf(':'))
+  const isOwn = view.wallets.get(walletId)?.openPayments.some(payment => payment.txid === txid) === true
   const [typed, setTyped] = useState<string | undefined>()
   const depth = blockHeight === 0 ? 0 : Math.max(1, height - blockHeight + 1)
   return (
@@ -94,6 +101,11 @@ const CoinItem = (props: {
         <ActionButton name="coin.change" input={{ walletId, coin, isFrozen: !isFrozen }} onDone={onChanged}>
           {isFrozen ? 'Unfreeze' : 'Freeze'}
         </ActionButton>
+        {canRun && blockHeight === 0 && state !== 'reserved' && !isFrozen ? (
+          <button type="button" className="button" onClick={() => setRaising(true)}>
+            Raise the fee…
+          </button>
+        ) : null}
         <button
           type="button"
           className="button plain"
@@ -117,6 +129,11 @@ const CoinItem = (props: {
           <TextField label="Coin label" isWide value={typed} onChange={setTyped} />
         </ActionForm>
       )}
+      {isRaising ? (
+        <Dialog title="Raise the fee of this payment" onClose={() => setRaising(false)}>
+          <RaiseFee {...{ walletId, txid }} isOwn={isOwn} onClose={() => setRaising(false)} />
+        </Dialog>
+      ) : null}
     </li>
   )
 }

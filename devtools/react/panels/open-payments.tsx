@@ -6,10 +6,11 @@ import { ActionButton } from '../parts/action-forms.tsx'
 import { Amount, PaidAmount } from '../parts/amount.tsx'
 import { correlationLocation, Detail, DetailList, Section } from '../parts/details.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
+import { TextField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
 import { agoText, shortId, visibleText } from '../parts/texts.ts'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { RaiseFee } from './raise-fee.tsx'
 
 /** The payments of a wallet that may still be mined, with what can be done about each; what they spend is reserved. */
 export const OpenPayments = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
@@ -47,7 +48,7 @@ export const OpenPayments = ({ walletId }: { readonly walletId: WalletId }): Rea
   )
 }
 
-type PaymentAction = 'forget' | 'replace' | 'resend'
+type PaymentAction = 'forget' | 'raise' | 'resend'
 
 interface ChosenAction {
   readonly runAction: PaymentAction
@@ -101,7 +102,7 @@ const OpenPayment = (props: {
 
 const paymentActions: readonly (readonly [PaymentAction, string])[] = [
   ['resend', 'Send again…'],
-  ['replace', 'Replace…'],
+  ['raise', 'Raise the fee…'],
   ['forget', 'Forget…']
 ]
 
@@ -128,7 +129,7 @@ const PaymentDialog = (props: {
     <Dialog title={titles[runAction]} onClose={onClose}>
       <PaymentDetails walletId={walletId} payment={payment} />
       {runAction === 'resend' ? <Resend {...{ walletId, payment, onClose }} /> : null}
-      {runAction === 'replace' ? <Replace {...{ walletId, payment, onClose }} /> : null}
+      {runAction === 'raise' ? <RaiseFee {...{ walletId, onClose }} txid={payment.txid} isOwn /> : null}
       {runAction === 'forget' ? <Forget {...{ walletId, payment, onClose }} /> : null}
     </Dialog>
   )
@@ -136,7 +137,7 @@ const PaymentDialog = (props: {
 
 const titles: Readonly<Record<PaymentAction, string>> = {
   resend: 'Send this payment again',
-  replace: 'Replace this payment',
+  raise: 'Raise the fee of this payment',
   forget: 'Forget this payment'
 }
 
@@ -191,24 +192,6 @@ const Resend = ({ walletId, payment: { txid }, onClose }: PaymentActionProps): R
           }}
         >
           Send the same bytes again
-        </ActionButton>
-      </div>
-    </>
-  )
-}
-
-const Replace = ({ walletId, payment: { txid }, onClose }: PaymentActionProps): ReactElement => {
-  const [fee, setFee] = useState<FeeLevel>('standard')
-  return (
-    <>
-      <p className="soft">
-        The same payees are paid the same, at a higher fee. The network can take only one of the two.
-      </p>
-      <FeeField value={fee} onChange={setFee} />
-      <div className="dialog-acts">
-        <Cancel onClose={onClose} />
-        <ActionButton name="spend.replace" input={{ walletId, txid, fee }} isMain onDone={onClose}>
-          Review…
         </ActionButton>
       </div>
     </>

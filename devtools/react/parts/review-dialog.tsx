@@ -185,6 +185,9 @@ const ReviewDetails = ({
   const { proposal, walletId, tokenId, toWalletId = '', toTokenId, toNativeAmount: received } = review
   const [units, coin] = [unitsOf(view, review), unitsOf(view, { walletId })]
   const toUnits = unitsOf(view, { walletId: toWalletId, tokenId: toTokenId })
+  const hastened = review.replaces ?? review.bumps
+  const raised =
+    hastened === undefined ? undefined : review.openPayments?.find(({ txid }) => txid === hastened)
   // That in the asset that is paid is part of its total.
   const otherFees = review.tokenFees?.filter(paid => paid.tokenId !== tokenId) ?? []
   return (
@@ -212,13 +215,24 @@ const ReviewDetails = ({
       <Detail name="Replaces" look="mono">
         {review.replaces}
       </Detail>
+      <Detail name="Hastens" look="mono">
+        {review.bumps}
+      </Detail>
+      <Detail name="How">
+        {review.bumps === undefined
+          ? ''
+          : 'a second payment, from the wallet to itself, whose fee is for both: miners who take it take both'}
+      </Detail>
+      <Detail name="Fee so far">
+        {raised === undefined ? '' : <Amount native={raised.networkFee} units={coin} isFull />}
+      </Detail>
       <Detail name="Memo (public)" look="mono">
         {review.untrusted?.memos?.join(' · ')}
       </Detail>
       <Detail name="Calls with" look="mono">
         {review.untrusted?.params?.join(' ')}
       </Detail>
-      <Detail name="Network fee">
+      <Detail name={hastened === undefined ? 'Network fee' : 'New network fee'}>
         <Amount native={review.networkFee} units={coin} isFull />
       </Detail>
       <Detail name="And a fee">

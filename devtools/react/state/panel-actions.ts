@@ -116,6 +116,7 @@ const isDrafting = (action: Action): action is ReviewedDraft['action'] => DRAFTI
 
 const DRAFTING: ReadonlySet<string> = new Set<ReviewedDraft['action']['name']>([
   'proposal.review',
+  'spend.bump',
   'spend.draft',
   'spend.replace',
   'swap.review'
@@ -133,7 +134,8 @@ const remembered = (memory: PanelMemory, action: Action, output: object): PanelM
     return { ...memory, rounds: withEntry(memory.rounds, String(output.roundId), action.input) }
   }
   if (isDrafting(action) && 'draftId' in output) {
-    return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), action.input) }
+    const made = action.name === 'spend.bump' ? { bumped: action.input } : action.input
+    return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), made) }
   }
   if (action.name === 'rates.route' && 'alternatives' in output) {
     return { ...memory, requested: { input: action.input, answer: output as RequestedRoute['answer'] } }
@@ -147,7 +149,7 @@ const withSent = (memory: PanelMemory, action: Action, txid: Txid | undefined): 
   const made = memory.drafts.get(action.input.draftId)
   // The list of proposals tells how each ended.
   if (made === undefined || 'proposalId' in made) return memory
-  const source = 'walletId' in made ? made.walletId : made.quoteId
+  const source = 'quoteId' in made ? made.quoteId : ('bumped' in made ? made.bumped : made).walletId
   return { ...memory, sent: withEntry(memory.sent, source, txid) }
 }
 

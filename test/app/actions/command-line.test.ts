@@ -285,6 +285,10 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     { name: 'spend.bump', input: { walletId: SAVINGS, txid: 'abcd', fee: 'high' } },
     'tx bump Savings abcd --fee high'
   ],
+  [
+    { name: 'spend.approve', input: { draftId: 'bump', maxNetworkFee: '70' } },
+    "tx bump Savings abcd --fee high --max-fee '70 native'"
+  ],
   [{ name: 'coin.list', input: { walletId: SAVINGS } }, 'coins list Savings'],
   [
     { name: 'coin.change', input: { walletId: SAVINGS, coin: 'abcd:1', label: 'Rain' } },
@@ -397,6 +401,7 @@ test('each action has its command, without a password or PIN, and the real parse
       drafts: new Map<string, SpendDraftInput>([
         ['spend', DRAFT],
         ['replacement', { walletId: SAVINGS, txid: 'abcd', fee: 'high' }],
+        ['bump', { bumped: { walletId: SAVINGS, txid: 'abcd', fee: 'high' } }],
         ['swap', { quoteId: 'round-7' }],
         ['proposed', { proposalId: '7' }]
       ]),

@@ -1,0 +1,194 @@
+/// <reference lib="dom" />
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
+import { type Hand, mouseOn, watchConsole } from './helpers/panel-page.ts'
+import type { ServedFolder } from './helpers/serve-folder.ts'
+import { shoot } from './helpers/shoot.ts'
+import { serveTestPage } from './helpers/test-page.ts'
+import type { TruthPage } from './page/truth-page.ts'
+
+declare const truth: TruthPage
+
+const browserTest = withChromium(test, { isSerial: true })
+let site: Promise<ServedFolder> | undefined
+test.after.always('the page is no longer served', async () => (await site)?.close())
+
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+interface Stage {
+  readonly page: Page
+  readonly hand: Hand
+  readonly walletId: string
+}
+
+/** The panel over a kernel with a wallet that has three confirmed coins, whose details are open. */
+const openStage = async (t: ExecutionContext, browser: Browser, pluginId = 'bitcoin'): Promise<Stage> => {
+  site ??= serveTestPage('truth-page')
+  const profile = await browser.newContext({ viewport: { width: 1120, height: 900 } })
+  t.teardown(() => profile.close())
+  const page = await profile.newPage()
+  watchConsole(t, page)
+  page.setDefaultTimeout(STEP_LIMIT)
+  await page.goto(`${(await site).url}/`)
+  await page.getByText('live', { exact: true }).waitFor()
+  const walletId = await page.evaluate(async plugin => {
+    const { accountId } = await truth.runAction('account.create', {
+      username: 'alice',
+      password: 'correct horse'
+    })
+    const { walletId: made } = await truth.runAction('wallet.create', {
+      ...{ accountId, walletType: `wallet:${plugin}`, name: 'Savings' }
+    })
+    for (const nativeAmount of ['10000000', '20000000', '30000000'])
+      await truth.runAction('world.fund', { walletId: made, nativeAmount })
+    await truth.runAction('world.mine', { pluginId: plugin, count: 1 })
+    return made
+  }, pluginId)
+  await page.getByRole('table', { name: 'Engines' }).getByRole('button', { name: 'Savings' }).click()
+  const code = pluginId === 'bitcoin' ? 'BTC' : 'LTC'
+  await page.getByText(`0.6 ${code}`, { exact: true }).first().waitFor()
+  await page.getByText(/of it .* incoming/).waitFor({ state: 'detached' })
+  return { page, hand: mouseOn(page), walletId }
+}
+
+const review = (page: Page): Locator => page.getByRole('dialog', { name: 'Review this payment' })
+const factOf = async (page: Page, name: string): Promise<string> =>
+  (await review(page)
+    .getByText(name, { exact: true })
+    .locator('xpath=following-sibling::*[1]')
+    .textContent()) ?? ''
+
+/** Has a payment sent from the kernel, at a low fee. */
+const pay = ({ page, walletId }: Stage): Promise<string> =>
+  page.evaluate(
+    async ([wallet, publicAddress]) => {
+      const { draftId } = await truth.runAction('spend.draft', {
+        ...{ walletId: wallet, publicAddress, nativeAmount: '1000000', fee: 'low' as const }
+      })
+      return (await truth.runAction('spend.approve', { draftId })).txid
+    },
+    [walletId, PAYEE] as const
+  )
+
+/** The payments of the wallet, of which no block or one has each. */
+const historyOf = ({ page, walletId }: Stage) =>
+  page.evaluate(async wallet => {
+    const { transactions } = await truth.runAction('tx.list', { walletId: wallet })
+    return transactions
+  }, walletId)
+
+const shots: readonly (readonly [string, 'dark' | 'light', number])[] = [
+  ['light', 'light', 1120],
+  ['dark', 'dark', 1120],
+  ['400', 'light', 400]
+]
+
+/** Pictures of what is open, in both themes and in a narrow window. */
+const shootAll = async (page: Page, name: string): Promise<void> => {
+  for (const [look, colorScheme, width] of shots) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 900 })
+    await shoot(page, `${name}-${look}`)
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1120, height: 900 })
+}
+
+browserTest(
+  'the fee of a payment of the wallet is raised by one in its place, whose review names both fees',
+  async (t, browser) => {
+    const stage = await openStage(t, browser)
+    const { page, hand } = stage
+    const txid = await pay(stage)
+    await page.getByRole('button', { name: 'Raise the fee…' }).click()
+    await page.getByRole('dialog').getByLabel('Fee').selectOption('high')
+    await shootAll(page, 'raise-fee')
+    await page.getByRole('dialog').getByRole('button', { name: 'Review…' }).click()
+    await review(page).waitFor()
+    t.is(await factOf(page, 'Replaces'), txid)
+    const [before, after] = [await factOf(page, 'Fee so far'), await factOf(page, 'New network fee')]
+    t.true(
+      Number.parseFloat(before) > 0 && Number.parseFloat(after) > Number.parseFloat(before),
+      `${before} ${after}`
+    )
+    await shootAll(page, 'raise-fee-review')
+    await hand.press('Sign and send')
+    await review(page).waitFor({ state: 'detached' })
+    await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+    await page.getByText('Open payments', { exact: true }).waitFor({ state: 'detached' })
+    const history = await historyOf(stage)
+    t.false(history.some(tx => tx.txid === txid && tx.state === 'confirmed'))
+    const sent = history.filter(tx => tx.isSend && tx.state === 'confirmed')
+    t.is(sent.length, 1)
+    t.is(Number(sent[0]?.networkFee), Math.round(Number.parseFloat(after) * 1e8))
+  }
+)
+
+browserTest('an incoming payment is hastened by one that spends its coin', async (t, browser) => {
+  const stage = await openStage(t, browser)
+  const { page, hand, walletId } = stage
+  await page.evaluate(
+    id => truth.runAction('world.fund', { walletId: id, nativeAmount: '5000000' }),
+    walletId
+  )
+  await page.getByText('of it 0.05 BTC incoming').waitFor()
+  await hand.press('Show coins')
+  const raise = page.getByRole('list', { name: 'Coins' }).getByRole('button', { name: 'Raise the fee…' })
+  t.is(await raise.count(), 1)
+  await raise.click()
+  const dialog = page.getByRole('dialog', { name: 'Raise the fee of this payment' })
+  t.is(await dialog.getByLabel('Way').count(), 0)
+  await dialog.getByLabel('Fee').selectOption('high')
+  await dialog.getByRole('button', { name: 'Review…' }).click()
+  await review(page).waitFor()
+  const txid = await factOf(page, 'Hastens')
+  t.regex(await factOf(page, 'How'), /whose fee is for both/)
+  await review(page).getByText(`holdfast tx bump Savings ${txid} --fee high`).waitFor()
+  await shootAll(page, 'hasten-review')
+  await hand.press('Sign and send')
+  t.regex((await page.getByText('Sent as').textContent()) ?? '', /^Sent as [0-9a-f]{64}/)
+  await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+  await page.getByText('Open payments', { exact: true }).waitFor({ state: 'detached' })
+  const history = await historyOf(stage)
+  t.like(
+    history.find(tx => tx.txid === txid),
+    { state: 'confirmed', nativeAmount: '5000000' }
+  )
+  t.is(history.filter(tx => tx.isSend && tx.state === 'confirmed').length, 1)
+  await hand.press('Show the newest coins')
+  await page.getByText('1 to 4 of 4, the newest first').waitFor()
+  t.is(await raise.count(), 0)
+})
+
+browserTest(
+  'a payment that its network does not replace says that there is another way',
+  async (t, browser) => {
+    const stage = await openStage(t, browser, 'litecoin')
+    const { page, hand } = stage
+    const txid = await page.evaluate(async id => {
+      const publicAddress = 'rltc1qw508d6qejxtdg4y5r3zarvary0c5xw7k693xs3'
+      const { draftId } = await truth.runAction('spend.draft', {
+        ...{ walletId: id, publicAddress, nativeAmount: '1000000' }
+      })
+      return (await truth.runAction('spend.approve', { draftId })).txid
+    }, stage.walletId)
+    await page.getByText('seen by the network').waitFor()
+    await page.getByRole('button', { name: 'Raise the fee…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Raise the fee of this payment' })
+    const fee = dialog.getByLabel('Fee')
+    await dialog.getByRole('button', { name: 'Review…' }).click()
+    await dialog.getByRole('alert').getByText('Choose the other way: pay for it with a second one.').waitFor()
+    await shootAll(page, 'raise-fee-refused')
+    await hand.choose('Way', 'Pay for it with a second one')
+    t.is(await dialog.getByRole('alert').count(), 0)
+    await fee.selectOption('low')
+    await dialog.getByRole('button', { name: 'Review…' }).click()
+    await dialog.getByRole('alert').getByText('Choose a higher fee').waitFor()
+    await fee.selectOption('high')
+    await dialog.getByRole('button', { name: 'Review…' }).click()
+    await review(page).waitFor()
+    t.is(await factOf(page, 'Hastens'), txid)
+    t.regex(await factOf(page, 'Fee so far'), /^0\.0/)
+  }
+)
