@@ -105,7 +105,8 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       await owned.wallet.lookAtOpenPayments()
       const draft = await owned.wallet.makeSpend(spend)
       const refusal = await refusalOf(owned, draft)
-      const review = { ...reviewSpend(owned.wallet, draft), ...compact({ legacyAddresses, refusal }) }
+      const { coins } = input
+      const review = { ...reviewSpend(owned.wallet, draft), ...compact({ coins, legacyAddresses, refusal }) }
       const approvals = new DraftApprovals(owned.account, [draft])
       return { draftId: services.spends.put({ ...owned, draft, approvals }), review }
     },

@@ -230,6 +230,8 @@ export interface SpendReview {
   /** The usual network fee, if this one is so far above it that it needs its own confirmation. */
   readonly usualNetworkFee?: string
   readonly targets: readonly Payee[]
+  /** The coins that it pays with, if they were chosen. */
+  readonly coins?: readonly string[]
   /** The txid of the payment that this hastens, and pays for. */
   readonly bumps?: string
   /** Of a sweep, which is signed already: the number of coins, and what of the keys it leaves where it is. */
@@ -323,11 +325,13 @@ const payeeAddress: Field<string> = about(
 
 const paidAmount: Field<string> = about(positive, 'The amount in native units, without the network fee')
 
+const shownCoin: Field<string> = patterned(
+  '^[A-Za-z0-9_+/=.-]{1,200}:[0-9]{1,10}$',
+  'a coin, as txid:number'
+)
+
 /** A coin: the transaction that made it, and the number of the output. */
-export const coinField: Field<string> = {
-  ...patterned('^[A-Za-z0-9_+/=.-]{1,200}:[0-9]{1,10}$', 'a coin, as txid:number'),
-  show: 'chain'
-}
+export const coinField: Field<string> = { ...shownCoin, show: 'chain' }
 
 const spendRequestFields: FieldsOf<SpendRequest> = {
   walletId,
@@ -472,6 +476,7 @@ const review: Field<SpendReview> = object<SpendReview>({
   tokenFees: optional(about(tokenFees, 'What the network takes in tokens besides')),
   usualNetworkFee: optional(about(signedAmount, 'Present if the network fee is far above this')),
   targets: list(object<Payee>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
+  coins: optional(about(list(shownCoin, 1000), 'The coins that it pays with, if they were chosen')),
   total: about(signedAmount, 'What leaves the wallet of the asset that is paid'),
   remaining: about(signedAmount, 'What is left of that asset'),
   legacyAddresses: optional(

@@ -40,7 +40,7 @@ export const summaryOf = (
 ): SpendSummary => {
   const { currencyInfo: info } = wallet
   const { nativeAmount: paid, networkFee, total, remaining, targets, similar = [], untrusted } = review
-  const { tokenFees = [], sweep, bumps } = review
+  const { tokenFees = [], sweep, bumps, coins = [] } = review
   const fee = amountIn(networkFee, info)
   const rate = rateOf(draft)
   const open = wallet.getSnapshot().openPayments.filter(({ txid }) => txid !== draft.txid)
@@ -50,6 +50,7 @@ export const summaryOf = (
       ['asset', `${asset.displayName} (${asset.currencyCode})${chainOf(info)}`],
       [sweep === undefined ? 'from' : 'into', wallet.name ?? wallet.id],
       [sweep === undefined ? 'amount' : 'arrives', amountIn(paid, asset)],
+      ...coins.map(coin => ['pays with', coin] as const),
       ...(bumps === undefined ? [] : [['hastens', bumps] as const]),
       ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
       ...tokenFeeLines(tokenFees),
@@ -82,6 +83,7 @@ export const summaryOf = (
       memos: draft.memos.map(memo => ({ ...memo })),
       replaces: draft.replaces ?? null,
       bumps: bumps ?? null,
+      coins: [...coins],
       sweep:
         sweep === undefined
           ? null

@@ -192,3 +192,58 @@ browserTest(
     t.regex(await factOf(page, 'Fee so far'), /^0\.0/)
   }
 )
+
+browserTest(
+  'a payment takes the chosen coins and no others, its review names them, and frozen ones cannot be chosen',
+  async (t, browser) => {
+    const stage = await openStage(t, browser)
+    const { page, hand, walletId } = stage
+    const coinsNow = (): Promise<Readonly<Record<string, string>>> =>
+      page.evaluate(async id => {
+        const { coins } = await truth.runAction('coin.list', { walletId: id })
+        return Object.fromEntries(coins.map(({ nativeAmount, coin }) => [nativeAmount, coin]))
+      }, walletId)
+    const before = await coinsNow()
+    const freeze = (coin = ''): Promise<unknown> =>
+      page.evaluate(
+        ([id, frozen]) => truth.runAction('coin.change', { walletId: id, coin: frozen, isFrozen: true }),
+        [walletId, coin] as const
+      )
+    await freeze(before['30000000'])
+    const form = page.getByRole('region', { name: 'Send' })
+    const box = (name: RegExp): Locator => form.getByRole('checkbox', { name })
+    await hand.fill('Address', PAYEE)
+    await form.getByRole('textbox', { name: 'Amount' }).fill('0.15')
+    await hand.press('Choose coins…')
+    t.true(await box(/^0\.3 BTC/).isDisabled())
+    await box(/^0\.1 BTC/).check()
+    await form.getByText('One coin, and no others').waitFor()
+    await form.getByRole('button', { name: 'Review…' }).click()
+    await form.getByText(/^Insufficient BTC/).waitFor()
+    await box(/^0\.2 BTC/).check()
+    await form.getByText('2 coins, and no others').waitFor()
+    await form.getByText(`--coin ${before['10000000']} --coin ${before['20000000']}`).waitFor()
+    await box(/^0\.2 BTC/).scrollIntoViewIfNeeded()
+    await shootAll(page, 'coin-choice')
+
+    await box(/^0\.1 BTC/).uncheck()
+    await freeze(before['20000000'])
+    await form.getByRole('button', { name: 'Review…' }).click()
+    await form.getByText(/one that is frozen.*choose others/).waitFor()
+    await hand.press('List them again')
+    t.true(await box(/^0\.2 BTC/).isDisabled())
+    await form.getByText('The wallet chooses the coins.').waitFor()
+    await form.getByRole('textbox', { name: 'Amount' }).fill('0.05')
+    await box(/^0\.1 BTC/).check()
+    await form.getByRole('button', { name: 'Review…' }).click()
+    await review(page).waitFor()
+    t.is(await factOf(page, 'Pays with'), before['10000000'])
+    await shootAll(page, 'coin-choice-review')
+    await hand.press('Sign and send')
+    await page.getByText('Sent as').waitFor()
+    await form.getByText('The wallet chooses the coins.').waitFor()
+    const after = await coinsNow()
+    t.is(after['10000000'], undefined)
+    t.like(after, { 20000000: before['20000000'], 30000000: before['30000000'] })
+  }
+)

@@ -208,11 +208,18 @@ const rows: readonly Row[] = [
   },
   {
     prints: 'spend.draft',
-    find: ofButton('Review…', async page => {
+    find: ofButton('Review…', async (page, hand) => {
       await page.getByRole('textbox', { name: /^Amount/ }).fill('0.01')
+      await hand.press('Choose coins…')
+      await page.getByRole('checkbox', { name: /^0\.5 BTC/ }).check()
     }),
     typed: YES,
-    seen: ({ page }) => button(page, 'Send again…').waitFor()
+    async seen({ page, hand }) {
+      await button(page, 'Send again…').waitFor()
+      await hand.press('List them again')
+      await page.getByRole('checkbox', { name: /^0\.5 BTC/ }).waitFor({ state: 'detached' })
+      await page.getByText('The wallet chooses the coins.').waitFor()
+    }
   },
   {
     prints: 'spend.resend',

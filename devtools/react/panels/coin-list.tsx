@@ -11,6 +11,7 @@ import { TextField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
 import { countText, shortId, visibleText } from '../parts/texts.ts'
 import { useCanRunActions, usePanel, useView } from '../state/panel-state.ts'
+import { hasCoins } from './coin-choice.tsx'
 import { RaiseFee } from './raise-fee.tsx'
 
 type CoinPage = Actions['coin.list']['out']
@@ -26,10 +27,9 @@ export const CoinList = ({
   readonly row: EngineRow
 }): ReactElement | null => {
   const { run } = usePanel()
-  const details = useView().wallets.get(walletId)?.balanceDetails ?? {}
-  const hasCoins = Object.values(details).some(({ frozen }) => frozen !== undefined)
+  const isShown = hasCoins(useView(), walletId)
   const [shown, setShown] = useState<(CoinPage & { readonly offset: number }) | undefined>()
-  if (!hasCoins) return null
+  if (!isShown) return null
   const { coins = [], total = 0, offset = 0 } = shown ?? {}
   const show = (at: number) => (page: CoinPage) => setShown({ ...page, offset: at })
   const again = async (): Promise<void> => {

@@ -17,7 +17,8 @@ import type { View } from '../../core/model/slices.ts'
 import { ActionButton, ActionForm } from '../parts/action-forms.tsx'
 import { Section } from '../parts/details.tsx'
 import { AmountField, ChoiceField, FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
-import { type FailureHandler, useView } from '../state/panel-state.ts'
+import { type FailureHandler, usePanel, useView } from '../state/panel-state.ts'
+import { type ChosenCoins, CoinChoice } from './coin-choice.tsx'
 
 /** Pays from a wallet, after a review: in its coin or one of its tokens, an amount or all there is. */
 export const SendForm = ({ walletId }: { readonly walletId: WalletId }): ReactElement => (
@@ -41,7 +42,7 @@ const SendFields = ({ walletId }: { readonly walletId: WalletId }): ReactElement
           label="Pay in"
           value={request.tokenId ?? COIN}
           choices={assets}
-          onChange={token => change({ token, amount: '' })}
+          onChange={token => change({ token, amount: '', coins: NO_COINS })}
         />
       )}
       <TextField
@@ -73,6 +74,12 @@ const SendFields = ({ walletId }: { readonly walletId: WalletId }): ReactElement
         Max
       </ActionButton>
       <FeeField value={typed.fee} onChange={fee => change({ fee })} />
+      {request.tokenId === undefined ? (
+        <CoinChoice
+          {...{ walletId, chosen: typed.coins, error: errorOf('coins') }}
+          onChange={coins => change({ coins })}
+        />
+      ) : null}
     </ActionForm>
   )
 }
@@ -86,6 +93,13 @@ const useSpendForm = (walletId: WalletId): SpendForm => {
   // A token that was switched off meanwhile is paid no more, and an amount of it is none of the coin.
   if (typed.token !== COIN && !assets.some(([id]) => id === typed.token))
     setTyped({ ...typed, token: COIN, amount: '' })
+  const sent = usePanel().memory.sent.get(walletId)
+  const [seen, setSeen] = useState(sent)
+  // What was paid with is spent, or may be.
+  if (seen !== sent) {
+    setSeen(sent)
+    setTyped({ ...typed, coins: NO_COINS })
+  }
   const tokenId = typed.token === COIN ? undefined : typed.token
   const units = unitsOf(view, { walletId, tokenId })
   return {
@@ -101,7 +115,7 @@ const useSpendForm = (walletId: WalletId): SpendForm => {
     native: readAmount(typed.amount, units).native,
     request: {
       walletId,
-      ...compact({ tokenId }),
+      ...compact({ tokenId, coins: typed.coins.size === 0 ? undefined : [...typed.coins.keys()] }),
       publicAddress: typed.address.trim(),
       fee: typed.fee
     },
@@ -132,10 +146,12 @@ interface Typed {
   readonly address: string
   readonly amount: string
   readonly fee: FeeLevel
+  readonly coins: ChosenCoins
 }
 
 const COIN = ''
-const EMPTY: Typed = { token: COIN, address: '', amount: '', fee: 'standard' }
+const NO_COINS: ChosenCoins = new Map()
+const EMPTY: Typed = { token: COIN, address: '', amount: '', fee: 'standard', coins: NO_COINS }
 
 /** Lists the assets that a wallet can pay with: its coin, then the enabled tokens, each with its balance. */
 const assetsOf = (
@@ -156,7 +172,7 @@ const assetLabel = (view: View, { walletId, balances }: WalletSnapshot, id: stri
 
 /** The field that caused a failure, and the text to show there. */
 interface SpendRefusal {
-  readonly field: 'address' | 'amount'
+  readonly field: 'address' | 'amount' | 'coins'
   readonly text: string
 }
 
@@ -175,6 +191,11 @@ export const spendRefusalOf = (
     const native = details[name]
     return typeof native === 'string' && units !== undefined ? amountIn(native, units) : undefined
   }
+  if (code === 'OPTION_INVALID' && details.option === 'coins')
+    return {
+      field: 'coins',
+      text: `The choice of coins ${String(details.rule)}. List them again, and choose others.`
+    }
   if (code === 'ADDRESS_INVALID' || code === 'SPEND_TO_SELF')
     return { field: 'address', text: hint === undefined ? message : `${message}. ${hint}` }
   if (code === 'INSUFFICIENT_FUNDS') {

@@ -212,6 +212,9 @@ const ReviewDetails = ({
       <Detail name="Careful">
         {review.legacyAddresses?.map(address => oldFormText(address, review.currencyCode)).join(' ')}
       </Detail>
+      <Detail name="Pays with" look="mono">
+        {review.coins && coinsText(review.coins)}
+      </Detail>
       <Detail name="Replaces" look="mono">
         {review.replaces}
       </Detail>
@@ -308,6 +311,13 @@ const OpenPaymentDetails = ({ review }: { readonly review: SpendReview }): React
 }
 
 const MAX_OPEN = 5
+
+const coinsText = (coins: readonly string[]): string => {
+  const more = coins.length - MAX_COINS
+  return `${coins.slice(0, MAX_COINS).join(', ')}${more > 0 ? `, and ${more} more` : ''}`
+}
+
+const MAX_COINS = 10
 
 /** A wallet by its name and its whole id: two may have one name, and half an id may be of two. */
 const WalletReference = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
