@@ -83,6 +83,7 @@ const SHOWN_DETAILS: ReadonlySet<string> = new Set([
   'nativeMin',
   'needed',
   'networkFee',
+  'option',
   'pluginId',
   'reason',
   'reserved',

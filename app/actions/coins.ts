@@ -1,5 +1,5 @@
 import { compact, nativeAmount } from '../../kernel/index.ts'
-import { aboutWallet, bump, feeFlags } from './command-line.ts'
+import { aboutWallet, bump, sweep } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import { DraftApprovals } from './draft-approvals.ts'
 import { feeOf, refusalOf, reviewSpend } from './payments.ts'
@@ -213,15 +213,10 @@ export const coinActions: DeclarationsOf<CoinActions> = {
       const draftId = services.spends.put({ ...owned, draft: swept, approvals })
       return { draftId, review: reviewSpend(owned.wallet, swept) }
     },
-    commandLine({ walletId: into, withUnconfirmed, maxNetworkFee, ...fee }, names) {
-      const { word, account } = names.walletOf(into)
-      const most = maxNetworkFee === undefined ? undefined : `${maxNetworkFee} native`
-      const flags = { ...feeFlags(fee), 'max-fee': most, unconfirmed: withUnconfirmed, account }
-      return { words: ['sweep', word], flags }
-    },
+    commandLine: sweep,
     faces: {
       cli: 'sweep',
-      panel: { none: 'a private key is typed at a terminal, where nothing records it' },
+      panel: 'sweep-form',
       mcp: { none: 'secrets are typed by a person and never pass through a program' }
     }
   }

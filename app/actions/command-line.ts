@@ -6,7 +6,8 @@ import type {
   QuotesRequest,
   ReplaceRequest,
   SpendDraftInput,
-  SpendRequest
+  SpendRequest,
+  SweepRequest
 } from './spend-review.ts'
 
 /** The name or id of a wallet on a command line. */
@@ -110,7 +111,7 @@ export const send = (request: SpendRequest & Partial<DraftRequest>, names: Comma
 }
 
 /** The flags of a fee. */
-export const feeFlags = ({
+const feeFlags = ({
   fee,
   customFee = {}
 }: Pick<SpendRequest, 'customFee' | 'fee'>): Required<CommandWords>['flags'] => ({
@@ -127,6 +128,17 @@ export const replace = ({ walletId, txid, ...fee }: ReplaceRequest, names: Comma
 export const bump = ({ walletId, txid, ...fee }: ReplaceRequest, names: CommandNames): CommandWords => {
   const { words, flags } = aboutPayment('bump')({ walletId, txid }, names)
   return { words, flags: { ...feeFlags(fee), ...flags } }
+}
+
+/** The command that sweeps keys, which it asks for. */
+export const sweep = (
+  { walletId, withUnconfirmed, maxNetworkFee, ...fee }: Omit<SweepRequest, 'privateKeys'>,
+  names: CommandNames
+): CommandWords => {
+  const { word, account } = names.walletOf(walletId)
+  const most = maxNetworkFee === undefined ? undefined : `${maxNetworkFee} native`
+  const flags = { ...feeFlags(fee), 'max-fee': most, unconfirmed: withUnconfirmed, account }
+  return { words: ['sweep', word], flags }
 }
 
 export const dry = ({ words, flags }: CommandWords): CommandWords => ({
@@ -183,6 +195,7 @@ const draftWords = (
 ): CommandWords => {
   if ('quoteId' in draft) return takeQuote(draft.quoteId, names)
   if ('bumped' in draft) return bump(draft.bumped, names)
+  if ('swept' in draft) return sweep(draft.swept, names)
   return 'txid' in draft ? replace(draft, names) : send(draft, names)
 }
 

@@ -124,6 +124,7 @@ export type SpendDraftInput =
   | DraftRequest
   | ReplaceRequest
   | { readonly bumped: ReplaceRequest }
+  | { readonly swept: Omit<SweepRequest, 'privateKeys'> }
   | { readonly quoteId: string }
   | { readonly proposalId: string }
 
@@ -325,10 +326,7 @@ const payeeAddress: Field<string> = about(
 
 const paidAmount: Field<string> = about(positive, 'The amount in native units, without the network fee')
 
-const shownCoin: Field<string> = patterned(
-  '^[A-Za-z0-9_+/=.-]{1,200}:[0-9]{1,10}$',
-  'a coin, as txid:number'
-)
+const shownCoin: Field<string> = patterned('^[A-Za-z0-9_+/=.-]{1,200}:[0-9]{1,10}$', 'a coin, as txid:number')
 
 /** A coin: the transaction that made it, and the number of the output. */
 export const coinField: Field<string> = { ...shownCoin, show: 'chain' }

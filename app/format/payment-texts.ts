@@ -56,6 +56,54 @@ export const forgetWord = (txid: Txid): string => txid.slice(0, 8)
 /** Says what a swap's payee was compared with where not all own addresses could be derived. */
 export const OWN_CHECK_TEXT = 'the payee was compared only with own addresses that were shown, saved or paid'
 
+interface SweptKeys {
+  readonly coinCount: number
+  readonly left: readonly { readonly reason: keyof typeof LEFT_TEXTS; readonly nativeAmount: string }[]
+  readonly secondWord: keyof typeof SECOND_TEXTS
+  readonly onlyHere: number
+  readonly onlyThere: number
+}
+
+/** Says how many coins a sweep moves, what its keys keep, and what a second server says of them (pure). */
+export const sweepRows = (
+  { coinCount, left, secondWord, onlyHere, onlyThere }: SweptKeys,
+  amountOf: (native: string) => string
+): readonly (readonly [name: string, text: string])[] => [
+  ['coins', String(coinCount)],
+  ...left.map(
+    ({ reason, nativeAmount }) => ['stays', `${amountOf(nativeAmount)} ${LEFT_TEXTS[reason]}`] as const
+  ),
+  ...(onlyHere === 0
+    ? []
+    : [['careful', `a second server does not show ${coinText(onlyHere)} of these`] as const]),
+  ...(onlyThere === 0
+    ? []
+    : [
+        ['careful', `a second server shows ${coinText(onlyThere)} more in blocks: sweep again later`] as const
+      ]),
+  ['keep the keys', `until it is confirmed${SECOND_TEXTS[secondWord]}`]
+]
+
+const coinText = (coins: number): string => (coins === 1 ? 'a coin' : `${coins} coins`)
+
+const LEFT_TEXTS = {
+  incoming: 'that is incoming: with --unconfirmed it comes, too',
+  immature: 'of new blocks, which must mature first',
+  frozen: 'that is frozen in a wallet of the account',
+  reserved: 'that an open payment of a wallet of the account spends',
+  costly: 'in coins that cost more than they bring',
+  doesNotFit: 'that does not fit into one transaction: sweep again'
+} as const
+
+const SECOND_TEXTS = {
+  agrees: '; two servers show the same coins',
+  alone: ': one server alone was asked which coins they hold',
+  differs: ': two servers differ about the coins that they hold',
+  silent: ': one server alone has said which coins they hold, and no second one answers',
+  unable:
+    ': one server alone has said which coins they hold, as the second one shows none of other wallets: name another of Electrum or Esplora'
+} as const
+
 const STATES: Readonly<Record<OpenPaymentSnapshot['state'], string>> = {
   signed: 'signed, not sent from here',
   refused: 'a server refused it, others may have it',

@@ -1,7 +1,7 @@
 import { reviewSpend } from '../../app/actions/payments.ts'
-import type { SpendReview, SweepReview, TokenFee } from '../../app/actions/spend-review.ts'
+import type { SpendReview, TokenFee } from '../../app/actions/spend-review.ts'
 import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
-import { tokenFeeText } from '../../app/format/payment-texts.ts'
+import { sweepRows, tokenFeeText } from '../../app/format/payment-texts.ts'
 import {
   type CurrencyWallet,
   checkNoTokenFee,
@@ -54,7 +54,9 @@ export const summaryOf = (
       ...(bumps === undefined ? [] : [['hastens', bumps] as const]),
       ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
       ...tokenFeeLines(tokenFees),
-      ...(sweep === undefined ? [['total', amountIn(total, asset)] as const] : sweepLines(sweep, asset)),
+      ...(sweep === undefined
+        ? [['total', amountIn(total, asset)] as const]
+        : sweepRows(sweep, native => amountIn(native, asset))),
       ['remaining', amountIn(remaining, asset)],
       ...(untrusted?.memos ?? []).map(memoLine),
       ...openLines(wallet, review)
@@ -97,46 +99,6 @@ export const summaryOf = (
     }
   }
 }
-
-const leftText: Readonly<Record<SweepReview['left'][number]['reason'], string>> = {
-  incoming: 'that is incoming: with --unconfirmed it comes, too',
-  immature: 'of new blocks, which must mature first',
-  frozen: 'that is frozen in a wallet of the account',
-  reserved: 'that an open payment of a wallet of the account spends',
-  costly: 'in coins that cost more than they bring',
-  doesNotFit: 'that does not fit into one transaction: sweep again'
-}
-
-const secondText: Readonly<Record<SweepReview['secondWord'], string>> = {
-  agrees: '; two servers show the same coins',
-  alone: ': one server alone was asked which coins they hold',
-  differs: ': two servers differ about the coins that they hold',
-  silent: ': one server alone has said which coins they hold, and no second one answers',
-  unable:
-    ': one server alone has said which coins they hold, as the second one shows none of other wallets: name another of Electrum or Esplora'
-}
-
-const coinText = (coins: number): string => (coins === 1 ? 'a coin' : `${coins} coins`)
-
-/** Lines of the review of a sweep: the key keeps what is not swept. */
-const sweepLines = (
-  { coinCount, left, secondWord, onlyHere, onlyThere }: SweepReview,
-  asset: Asset
-): readonly (readonly [string, string])[] => [
-  ['coins', String(coinCount)],
-  ...left.map(
-    ({ reason, nativeAmount: worth }) => ['stays', `${amountIn(worth, asset)} ${leftText[reason]}`] as const
-  ),
-  ...(onlyHere === 0
-    ? []
-    : [['careful', `a second server does not show ${coinText(onlyHere)} of these`] as const]),
-  ...(onlyThere === 0
-    ? []
-    : [
-        ['careful', `a second server shows ${coinText(onlyThere)} more in blocks: sweep again later`] as const
-      ]),
-  ['keep the keys', `until it is confirmed${secondText[secondWord]}`]
-]
 
 /** The rows of network fees in tokens, below that in the coin. */
 export const tokenFeeLines = (fees: readonly TokenFee[] = []): readonly (readonly [string, string])[] =>

@@ -1,4 +1,6 @@
 /// <reference lib="dom" />
+import { sha256 } from '@noble/hashes/sha2.js'
+import { createBase58check } from '@scure/base'
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
@@ -15,6 +17,8 @@ let site: Promise<ServedFolder> | undefined
 test.after.always('the page is no longer served', async () => (await site)?.close())
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+/** The private key of it on test networks: 1. */
+const KEY = createBase58check(sha256).encode(Uint8Array.of(239, ...new Uint8Array(31), 1, 1))
 
 interface Stage {
   readonly page: Page
@@ -237,7 +241,7 @@ browserTest(
     await box(/^0\.1 BTC/).check()
     await form.getByRole('button', { name: 'Review…' }).click()
     await review(page).waitFor()
-    t.is(await factOf(page, 'Pays with'), before['10000000'])
+    t.is(await factOf(page, 'Pays with'), before['10000000'] ?? '')
     await shootAll(page, 'coin-choice-review')
     await hand.press('Sign and send')
     await page.getByText('Sent as').waitFor()
@@ -247,3 +251,57 @@ browserTest(
     t.like(after, { 20000000: before['20000000'], 30000000: before['30000000'] })
   }
 )
+
+browserTest('a key is swept after a review, and only its field ever holds it', async (t, browser) => {
+  const stage = await openStage(t, browser)
+  const { page, hand, walletId } = stage
+  const said: string[] = []
+  page.on('console', message => said.push(message.text()))
+  const placesOf = (text: string): Promise<readonly string[]> =>
+    page.evaluate(wanted => truth.placesOf(wanted), text)
+  await hand.fill('Message', 'a canary that sings')
+  t.true((await placesOf('a canary that sings')).includes('state'), 'the search sees what is typed')
+  const form = page.getByRole('region', { name: 'Sweep a key' })
+  const field = form.getByLabel('Key to sweep')
+  const start = form.getByRole('button', { name: 'Review the sweep…' })
+  const sweep = page.getByRole('dialog', { name: 'Review this sweep' })
+  t.is(await field.getAttribute('type'), 'password')
+  t.true(await start.isDisabled())
+
+  await field.fill(`${KEY}x`)
+  t.deepEqual(await placesOf(KEY), [])
+  await start.click()
+  await page.getByRole('alert').waitFor()
+  t.false(((await page.getByRole('alert').textContent()) ?? '').includes(KEY))
+  t.deepEqual(await placesOf(KEY), [])
+
+  await page.evaluate(address => truth.fund(address, '2000000'), PAYEE)
+  await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+  await field.fill(KEY)
+  await field.scrollIntoViewIfNeeded()
+  await form.getByText('holdfast sweep Savings --fee standard').waitFor()
+  await shootAll(page, 'sweep')
+  await start.click()
+  await sweep.waitFor()
+  t.is(await field.inputValue(), '')
+  t.deepEqual(await placesOf(KEY), [])
+  await sweep.getByText('until it is confirmed').waitFor()
+  await sweep.getByText('holdfast sweep Savings --fee standard').waitFor()
+  await shootAll(page, 'sweep-review')
+  const openNow = (): Promise<number> =>
+    page.evaluate(async id => {
+      const { transactions } = await truth.runAction('tx.list', { walletId: id, direction: 'in' })
+      return transactions.length
+    }, walletId)
+  t.is(await openNow(), 3)
+  await hand.press('Send it')
+  await sweep.waitFor({ state: 'detached' })
+  await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+  await page
+    .getByText(/^0\.6199\d+ BTC$/)
+    .first()
+    .waitFor()
+  t.is(await openNow(), 4)
+  t.deepEqual(await placesOf(KEY), [])
+  t.false(said.join(' ').includes(KEY))
+})

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { createBase58check } from '@scure/base'
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { ended, startHoldfast, WITH_AGENT } from '../helpers/command-line.ts'
@@ -13,6 +15,8 @@ import { type Hand, mouseOn } from './helpers/panel-page.ts'
 const typingTest = withChromium(onTerminal as typeof test, { isSerial: true })
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+/** The private key of it on test networks: 1. */
+const KEY = createBase58check(sha256).encode(Uint8Array.of(239, ...new Uint8Array(31), 1, 1))
 const YES: TypedRun['typed'] = [[/\[y\/N\]/, 'y']]
 
 /** The page, and the output of the command that was run. */
@@ -276,6 +280,19 @@ const rows: readonly Row[] = [
     async seen(at) {
       await closeDialog(at)
       await at.page.getByText('0.03 BTC incoming').waitFor({ state: 'detached' })
+    }
+  },
+  {
+    prints: 'spend.sweep',
+    async prepare({ run }) {
+      await run(['fake', 'chain', 'fund', PAYEE, '0.04 BTC'])
+      await run(['fake', 'chain', 'mine'])
+    },
+    find: ofButton('Review the sweep…', async page => page.getByLabel('Key to sweep').fill(KEY)),
+    typed: [[/Private key to sweep/, `${KEY}\r`], ...YES],
+    async seen({ page, output }) {
+      if (output.includes(KEY)) throw new Error('the key is shown')
+      await page.getByText(/of it 0\.0[3-9]\d+ BTC incoming/).waitFor()
     }
   },
   {

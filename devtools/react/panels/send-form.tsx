@@ -194,7 +194,7 @@ export const spendRefusalOf = (
   if (code === 'OPTION_INVALID' && details.option === 'coins')
     return {
       field: 'coins',
-      text: `The choice of coins ${String(details.rule)}. List them again, and choose others.`
+      text: `${message}. List them again, and choose others.`
     }
   if (code === 'ADDRESS_INVALID' || code === 'SPEND_TO_SELF')
     return { field: 'address', text: hint === undefined ? message : `${message}. ${hint}` }

@@ -31,6 +31,7 @@ import { CoinList } from './coin-list.tsx'
 import { Messages } from './message-forms.tsx'
 import { OpenPayments } from './open-payments.tsx'
 import { SendForm } from './send-form.tsx'
+import { SweepForm } from './sweep-form.tsx'
 
 /** One wallet: its engine's life, and what can be done with it. */
 export const WalletDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
@@ -118,7 +119,10 @@ const WalletActions = ({ row: { walletId, pluginId } }: { readonly row: EngineRo
         {isWatchOnly ? (
           <p className="soft">Watch-only: this wallet shows and receives, and cannot pay or sign.</p>
         ) : (
-          <SendForm walletId={walletId} />
+          <>
+            <SendForm walletId={walletId} />
+            <SweepForm walletId={walletId} />
+          </>
         )}
         <Messages walletId={walletId} pluginId={pluginId} canSign={!isWatchOnly} />
       </div>

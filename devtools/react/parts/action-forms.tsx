@@ -15,19 +15,22 @@ export const ActionForm = <K extends ActionName>(props: {
   readonly input: Actions[K]['in']
   readonly label: string
   readonly isReady: boolean
+  /** Adds what no state may hold, such as a private key, when the action starts. */
+  readonly complete?: (input: Actions[K]['in']) => Actions[K]['in']
   /** The button stays busy until what it gives is over. */
   readonly onDone?: (output: Actions[K]['out'], isHere: () => boolean) => Promise<void> | void
   readonly onFailure?: FailureHandler
   readonly children?: ReactNode
 }): ReactElement | null => {
-  const { name, input, label, isReady, onDone, onFailure } = props
+  const { name, input, label, isReady, complete, onDone, onFailure } = props
   const { run } = usePanel()
   const [isBusy, start] = useSingleTask()
   const canRun = useCanRun(name)
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canRun) return null
   const runAction = async (isHere: () => boolean): Promise<void> => {
-    const output = await run(name, input, failure => isHere() && onFailure?.(failure) === true)
+    const whole = complete === undefined ? input : complete(input)
+    const output = await run(name, whole, failure => isHere() && onFailure?.(failure) === true)
     // Who has gone elsewhere meanwhile is not led back.
     if (output !== undefined && isHere()) await onDone?.(output, isHere)
   }

@@ -1,4 +1,4 @@
-import { type HTMLInputTypeAttribute, type ReactElement, type ReactNode, useId } from 'react'
+import { type HTMLInputTypeAttribute, type ReactElement, type ReactNode, type RefObject, useId } from 'react'
 import type { SpendRequest } from '../../../app/actions/spend-review.ts'
 import { readAmount } from '../../../app/format/amounts.ts'
 import { type AmountUnits, mainDenomination } from '../../../kernel/index.ts'
@@ -50,6 +50,26 @@ export const TextField = (props: {
   )
 }
 
+/** A line of secret text, which only the element of the page holds: read it from there. */
+export const SecretField = (props: {
+  readonly label: string
+  readonly field: RefObject<HTMLInputElement | null>
+  /** Says after each change if there is a text. */
+  readonly onType: (isTyped: boolean) => void
+}): ReactElement => (
+  <label className="field wide">
+    <span>{props.label}</span>
+    <input
+      ref={props.field}
+      type="password"
+      autoComplete="off"
+      spellCheck={false}
+      autoCapitalize="off"
+      onChange={event => props.onType(event.target.value.trim() !== '')}
+    />
+  </label>
+)
+
 /** A list to choose one from. */
 export const ChoiceField = (props: {
   readonly label: string
@@ -74,11 +94,12 @@ export type FeeLevel = NonNullable<SpendRequest['fee']>
 
 /** A list to choose the level of a network fee from. */
 export const FeeField = (props: {
+  readonly label?: string
   readonly value: FeeLevel
   readonly onChange: (value: FeeLevel) => void
 }): ReactElement => (
   <ChoiceField
-    label="Fee"
+    label={props.label ?? 'Fee'}
     value={props.value}
     choices={feeLevels}
     onChange={value => props.onChange(feeLevels.find(([known]) => known === value)?.[0] ?? 'standard')}

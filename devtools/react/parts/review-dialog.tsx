@@ -1,10 +1,12 @@
 import { type ReactElement, useState } from 'react'
 import type { SpendReview } from '../../../app/actions/spend-review.ts'
+import { amountIn } from '../../../app/format/amounts.ts'
 import {
   OWN_CHECK_TEXT,
   oldFormText,
   openStateText,
   secondPaymentText,
+  sweepRows,
   tokenFeeText
 } from '../../../app/format/payment-texts.ts'
 import { countdownText } from '../../../app/format/quotes.ts'
@@ -28,6 +30,7 @@ export const ReviewDialog = (props: {
 }): ReactElement => {
   const { draftId, review, action } = props.draft
   const isSpend = action.name !== 'swap.review'
+  const isSweep = review.sweep !== undefined
   const { usualNetworkFee, similar = [], refusal } = review
   const approvers = refusal?.untrusted.approvers ?? []
   const [typed, setTyped] = useState({ fee: '', again: '' })
@@ -59,7 +62,7 @@ export const ReviewDialog = (props: {
     props.onClose()
   }
   return (
-    <Dialog title={isSpend ? 'Review this payment' : 'Review this swap'} onClose={close}>
+    <Dialog title={titleOf(isSpend, review)} onClose={close}>
       <p className="big">
         <Amount native={review.nativeAmount} units={unitsOf(view, review)} isFull />
       </p>
@@ -78,10 +81,12 @@ export const ReviewDialog = (props: {
       {device.pending === undefined ? null : <SecondDevice pending={device.pending} onStop={device.stop} />}
       <p className="soft" role="status">
         {isBusy && !isWaiting && approvers.length === 0
-          ? 'The wallet signs and sends it. This window closes afterwards.'
-          : approvers.length === 0
-            ? 'Nothing is signed before you approve. A payment that is sent cannot be taken back.'
-            : `Nothing is signed before ${devicesText(approvers)} approves it. Then the wallet signs and sends it at once.`}
+          ? `The wallet ${isSweep ? '' : 'signs and '}sends it. This window closes afterwards.`
+          : isSweep
+            ? 'It is signed with the keys, which are forgotten here. Nothing is sent before you approve, and what is sent cannot be taken back.'
+            : approvers.length === 0
+              ? 'Nothing is signed before you approve. A payment that is sent cannot be taken back.'
+              : `Nothing is signed before ${devicesText(approvers)} approves it. Then the wallet signs and sends it at once.`}
       </p>
       {canRun || isBusy ? null : (
         <p className="warn" role="status">
@@ -99,11 +104,16 @@ export const ReviewDialog = (props: {
           aria-busy={isBusy}
           onClick={() => start(approve)}
         >
-          {isOver ? 'Expired' : approveText(isSpend, approvers)}
+          {isOver ? 'Expired' : isSweep ? 'Send it' : approveText(isSpend, approvers)}
         </button>
       </div>
     </Dialog>
   )
+}
+
+const titleOf = (isSpend: boolean, { sweep }: SpendReview): string => {
+  if (sweep !== undefined) return 'Review this sweep'
+  return isSpend ? 'Review this payment' : 'Review this swap'
 }
 
 const approveText = (isSpend: boolean, approvers: readonly string[]): string => {
@@ -182,7 +192,7 @@ const ReviewDetails = ({
   readonly isApproved: boolean
 }): ReactElement => {
   const view = useView()
-  const { proposal, walletId, tokenId, toWalletId = '', toTokenId, toNativeAmount: received } = review
+  const { proposal, walletId, tokenId, toWalletId = '', toTokenId, toNativeAmount: received, sweep } = review
   const [units, coin] = [unitsOf(view, review), unitsOf(view, { walletId })]
   const toUnits = unitsOf(view, { walletId: toWalletId, tokenId: toTokenId })
   const hastened = review.replaces ?? review.bumps
@@ -194,7 +204,7 @@ const ReviewDetails = ({
     <DetailList>
       <Detail name="Proposed by">{proposal && `${proposal.untrusted.client}, a program`}</Detail>
       <Detail name="It says">{proposal?.untrusted.note}</Detail>
-      <Detail name="From">
+      <Detail name={sweep === undefined ? 'From' : 'Into'}>
         <WalletReference walletId={walletId} />
       </Detail>
       <Detail name="Through">{review.provider}</Detail>
@@ -241,15 +251,24 @@ const ReviewDetails = ({
       <Detail name="And a fee">
         {review.tokenFees?.map(paid => visibleText(tokenFeeText(paid))).join(', ')}
       </Detail>
-      <Detail name="Total">
-        <Amount native={review.total} units={units} isFull />
-        {tokenId === undefined ? null : (
-          <>
-            , and <Amount native={review.networkFee} units={coin} isFull />
-          </>
-        )}
-        {otherFees.map(paid => `, and ${visibleText(tokenFeeText(paid))}`)}
-      </Detail>
+      {sweep &&
+        sweepRows(sweep, native => amountIn(native, coin)).map(([name, text], at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two rows may be the same, and none ever moves
+          <Detail key={at} name={`${name.charAt(0).toUpperCase()}${name.slice(1)}`}>
+            {visibleText(text)}
+          </Detail>
+        ))}
+      {sweep === undefined ? (
+        <Detail name="Total">
+          <Amount native={review.total} units={units} isFull />
+          {tokenId === undefined ? null : (
+            <>
+              , and <Amount native={review.networkFee} units={coin} isFull />
+            </>
+          )}
+          {otherFees.map(paid => `, and ${visibleText(tokenFeeText(paid))}`)}
+        </Detail>
+      ) : null}
       <Detail name="You receive">
         {received === undefined ? (
           ''

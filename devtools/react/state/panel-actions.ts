@@ -1,6 +1,7 @@
 import { useCallback, useState } from 'react'
 import type { Action, ActionHandler } from '../../../app/actions/actions.ts'
-import { compact, type JsonObject, type Txid } from '../../../kernel/index.ts'
+import type { SpendDraftInput } from '../../../app/actions/spend-review.ts'
+import { compact, type JsonObject, type Txid, type WalletId } from '../../../kernel/index.ts'
 import type { DevtoolsClient } from '../../core/client/client.ts'
 import { page } from './dom.ts'
 import type { FailureHandler, PanelFailure, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
@@ -44,7 +45,7 @@ export const usePanelActions = (client: DevtoolsClient): PanelActions => {
   )
   const run: PanelState['run'] = useCallback(
     (name, input, onFailure) => {
-      const action = { name, input } as Action
+      const action = withoutKeys({ name, input } as Action)
       const remember = (change: (memory: PanelMemory) => PanelMemory): void =>
         setDone(before => (before.of === client ? { ...before, memory: change(before.memory) } : before))
       const work = async (): Promise<Awaited<ReturnType<ActionHandler>>> => {
@@ -112,6 +113,22 @@ const NOTHING: PanelMemory = { drafts: new Map(), rounds: new Map(), sent: new M
 // As many drafts and rounds as a kernel keeps open, and more.
 const KEPT = 100
 
+/** The action as it may be remembered: the state of a panel holds no private key. */
+const withoutKeys = (action: Action): Action =>
+  action.name === 'spend.sweep' ? { ...action, input: { ...action.input, privateKeys: [] } } : action
+
+const draftInputOf = (action: ReviewedDraft['action']): SpendDraftInput => {
+  if (action.name === 'spend.bump') return { bumped: action.input }
+  return action.name === 'spend.sweep' ? { swept: action.input } : action.input
+}
+
+const walletOf = (
+  made: Exclude<SpendDraftInput, { readonly proposalId: string } | { readonly quoteId: string }>
+): WalletId => {
+  if ('swept' in made) return made.swept.walletId
+  return 'bumped' in made ? made.bumped.walletId : made.walletId
+}
+
 const isDrafting = (action: Action): action is ReviewedDraft['action'] => DRAFTING.has(action.name)
 
 const DRAFTING: ReadonlySet<string> = new Set<ReviewedDraft['action']['name']>([
@@ -119,6 +136,7 @@ const DRAFTING: ReadonlySet<string> = new Set<ReviewedDraft['action']['name']>([
   'spend.bump',
   'spend.draft',
   'spend.replace',
+  'spend.sweep',
   'swap.review'
 ])
 
@@ -134,8 +152,7 @@ const remembered = (memory: PanelMemory, action: Action, output: object): PanelM
     return { ...memory, rounds: withEntry(memory.rounds, String(output.roundId), action.input) }
   }
   if (isDrafting(action) && 'draftId' in output) {
-    const made = action.name === 'spend.bump' ? { bumped: action.input } : action.input
-    return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), made) }
+    return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), draftInputOf(action)) }
   }
   if (action.name === 'rates.route' && 'alternatives' in output) {
     return { ...memory, requested: { input: action.input, answer: output as RequestedRoute['answer'] } }
@@ -149,7 +166,7 @@ const withSent = (memory: PanelMemory, action: Action, txid: Txid | undefined): 
   const made = memory.drafts.get(action.input.draftId)
   // The list of proposals tells how each ended.
   if (made === undefined || 'proposalId' in made) return memory
-  const source = 'quoteId' in made ? made.quoteId : ('bumped' in made ? made.bumped : made).walletId
+  const source = 'quoteId' in made ? made.quoteId : walletOf(made)
   return { ...memory, sent: withEntry(memory.sent, source, txid) }
 }
 

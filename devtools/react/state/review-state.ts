@@ -53,7 +53,15 @@ export interface ReviewedDraft {
   /** The action that made it, for the command that does the same. */
   readonly action: Extract<
     Action,
-    { readonly name: 'proposal.review' | 'spend.bump' | 'spend.draft' | 'spend.replace' | 'swap.review' }
+    {
+      readonly name:
+        | 'proposal.review'
+        | 'spend.bump'
+        | 'spend.draft'
+        | 'spend.replace'
+        | 'spend.sweep'
+        | 'swap.review'
+    }
   >
 }
 

@@ -285,6 +285,7 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     { name: 'spend.bump', input: { walletId: SAVINGS, txid: 'abcd', fee: 'high' } },
     'tx bump Savings abcd --fee high'
   ],
+  [{ name: 'spend.approve', input: { draftId: 'swept' } }, 'sweep Savings --fee low'],
   [
     { name: 'spend.approve', input: { draftId: 'bump', maxNetworkFee: '70' } },
     "tx bump Savings abcd --fee high --max-fee '70 native'"
@@ -402,6 +403,7 @@ test('each action has its command, without a password or PIN, and the real parse
         ['spend', DRAFT],
         ['replacement', { walletId: SAVINGS, txid: 'abcd', fee: 'high' }],
         ['bump', { bumped: { walletId: SAVINGS, txid: 'abcd', fee: 'high' } }],
+        ['swept', { swept: { walletId: SAVINGS, fee: 'low' } }],
         ['swap', { quoteId: 'round-7' }],
         ['proposed', { proposalId: '7' }]
       ]),

@@ -17,6 +17,10 @@ export interface TruthPage {
   /** What the rows of Sync are to say, by the ids of the repos. */
   repos(): Readonly<Record<string, readonly string[]>>
   walletIds(): readonly string[]
+  /** Pays an address from the faucet of Bitcoin's chain. */
+  fund(publicAddress: string, nativeAmount: string): Promise<unknown>
+  /** The places that hold a text: the panel's state, its markup, the tables and events of the devtools, storage, address. */
+  placesOf(text: string): readonly string[]
   /** Whether the world has a network: what is known of a chain without one is old. */
   isOnline(): boolean
 }
@@ -41,6 +45,22 @@ const wallets = async (): Promise<readonly CurrencyWallet[]> =>
   )
 
 const threes = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f')
+
+/** Returns true if a text can be reached from a value, without the elements of the page. */
+const holds = (start: unknown, text: string): boolean => {
+  const seen = new Set<unknown>()
+  const waiting = [start]
+  while (waiting.length > 0) {
+    const value = waiting.pop()
+    if (typeof value === 'string' && value.includes(text)) return true
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue
+    seen.add(value)
+    if (value instanceof Node || value instanceof Window || ArrayBuffer.isView(value)) continue
+    if (value instanceof Map || value instanceof Set) waiting.push(...value.entries())
+    for (const key of Reflect.ownKeys(value)) waiting.push((value as never)[key])
+  }
+  return false
+}
 
 const truth: TruthPage = {
   runAction: (name, input) => client.runAction(name, input),
@@ -79,6 +99,22 @@ const truth: TruthPage = {
       )
     ),
   isOnline: () => world.state.getSnapshot()?.isOnline !== false,
+  fund: (publicAddress, nativeAmount) => world.fund('bitcoin', publicAddress, nativeAmount),
+  placesOf: text => {
+    const root = place.shadowRoot ?? place
+    const containers = [root, ...root.querySelectorAll('*')].flatMap(element =>
+      Object.keys(element)
+        .filter(key => key.startsWith('__reactContainer$'))
+        .map(key => (element as never)[key])
+    )
+    const places: Readonly<Record<string, unknown>> = {
+      ...{ state: containers, markup: root.innerHTML, address: location.href },
+      ...{ view: client.view.getSnapshot(), events: client.events.getSnapshot() },
+      storage: [Object.entries(localStorage), Object.entries(sessionStorage)]
+    }
+    if (containers.length === 0) throw new Error('The state of the panel is not found')
+    return Object.keys(places).filter(name => holds(places[name], text))
+  },
   walletIds: () => kernel.context.accounts.flatMap(account => account.getSnapshot().walletIds)
 }
 

@@ -24,8 +24,9 @@ const emitStory = async (hideAddresses: boolean) => {
   const stop = record(devtools, { now: () => io.clock.now(), write: line => void received.push(line) })
   const { host, client: end } = makeChannelPair()
   const password = 'canary password 7Q'
-  const runAction = (async (name: string, input: { password?: string }) => {
+  const runAction = (async (name: string, input: { password?: string; privateKeys?: readonly string[] }) => {
     if (name === 'account.login') throw new Error(`wrong: ${input.password}`)
+    if (name === 'spend.sweep') throw new Error(`wrong: ${input.privateKeys?.join()}`)
     return {}
   }) as unknown as ActionHandler
   const sent: string[] = []
@@ -55,11 +56,20 @@ const emitStory = async (hideAddresses: boolean) => {
   await client
     .runAction('account.login', { username: 'canary', password })
     .catch(error => sent.push(String(error)))
+  await client
+    .runAction('spend.sweep', { walletId: wallet.id, privateKeys: ['canary key 9W'] })
+    .catch(error => sent.push(String(error)))
   await account.sync()
   await waitFor(() => client.events.getSnapshot().some(({ data }) => data.stage === 'saved'))
   // The engine looks at the chain once more after a payment.
   await waitFor(() => engineRows(client.view.getSnapshot())[0]?.stage === 'synced')
-  const needles = [...(await secretsOf(account, wallet.id)), password, '"80815"', 'canary note']
+  const needles = [
+    ...(await secretsOf(account, wallet.id)),
+    password,
+    '"80815"',
+    'canary note',
+    'canary key 9W'
+  ]
   const view = client.view.getSnapshot()
   await account.logout()
   await waitFor(() => client.view.getSnapshot().wallets.size === 0)
