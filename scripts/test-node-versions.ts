@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
  * Runs the tests on the other versions of Node that people have, each installed from npm into `.build/node-versions` as
  * `scripts/node-versions/package-lock.json` pins it; on the newest also `npm run check`. The version at hand is tested
  * by `npm test` itself. The newest goes first. If its tests show that the machine is too slow for CI's 40 minutes, the
- * others run a part of theirs by a draw, each group of test files on one of them at most, and the newest its tests alone, and say so; half
+ * others run a part of theirs by a draw, each group of test files on one of them at most, and the newest its tests alone, and say so; a third
  * of them, if CI's own run of `npm test` has shown it (`HOLDFAST_TEST_SECONDS`). With `--full` they never do.
  *
  * @example npm run test:node-versions -- 26
@@ -89,7 +89,7 @@ const isSlow = Number(process.env.HOLDFAST_TEST_SECONDS ?? 0) * 1000 > 2 * SLOW_
 /** The part of the tests that a version runs (`shareOf`): the slower the machine, the smaller, so that all of them take about as long. */
 const shareFor = (version: Version): string => {
   if (isFull) return '0/1'
-  if (version === newest) return isSlow ? `${Math.floor(drawn * 2)}/2` : '0/1'
+  if (version === newest) return isSlow ? `${Math.floor(drawn * 3)}/3` : '0/1'
   if (newestMs < SLOW_MS) return '0/1'
   const parts = others.length * Math.round(newestMs / SLOW_MS)
   return `${(others.indexOf(version) + Math.floor(drawn * parts)) % parts}/${parts}`
