@@ -23,8 +23,8 @@ import { walletListFlows } from './flows/wallet-list-flows.ts'
 import { type InteropWorld, openInteropWorld } from './interop-world.ts'
 import { PEER_VERSIONS, type PeerVersion, preparePeer } from './peer-package.ts'
 
-// Holdfast and two versions of the published core, each in a process of its own, over real HTTP. Each version has a
-// world for itself, so the two go on side by side.
+// Holdfast and two versions of the published core, each in a process of its own, over real HTTP. Each version has
+// worlds for itself, so that stories go on side by side: two, and one for those that mostly wait.
 
 const FLOWS: readonly Flow[] = [
   ...wayInFlows,
@@ -53,8 +53,10 @@ interface OpenWorld {
   readonly world: InteropWorld
 }
 
+const SERIES = ['even', 'odd', 'waiting'] as const
+
 const openWorlds = new Map<string, OpenWorld>()
-const table = makeFlowTable(FLOWS, ({ version }) => openWorlds.has(worldName(version)))
+const table = makeFlowTable(FLOWS, ({ version }) => openWorlds.has(worldName(version, 'even')))
 const absent = new Map<PeerVersion, string>()
 let people = 0
 
@@ -66,9 +68,9 @@ test.before(async t => {
       absent.set(version, peer.reason)
       continue
     }
-    for (const isSlow of [false, true]) {
+    for (const series of SERIES) {
       const world = await openInteropWorld(version, peer.folder)
-      openWorlds.set(worldName(version, isSlow), { mutex: new Mutex(), world })
+      openWorlds.set(worldName(version, series), { mutex: new Mutex(), world })
     }
   }
 })
@@ -80,12 +82,18 @@ test.after.always(async () => {
 /** The published core may not have known what it writes over within two minutes; that is told (ADR 0031). */
 const MAY_HAVE_UNDONE = /another app wrote it without saying what it knew of/
 
-const worldName = (version: PeerVersion, isSlow = false): string => `${version}${isSlow ? ', slow' : ''}`
+const worldName = (version: PeerVersion, series: (typeof SERIES)[number]): string => `${version}, ${series}`
+
+/** Stories that wait go one after another in a world of their own; the others take turns in two. */
+const seriesOf = (flow: Flow): (typeof SERIES)[number] => {
+  if (flow.isSlow === true) return 'waiting'
+  return FLOWS.indexOf(flow) % 2 === 0 ? 'even' : 'odd'
+}
 
 const emit = (flow: Flow, cell: Cell): void => {
   test(titleOf(flow, cell), async t => {
     t.timeout(900_000)
-    const openWorld = openWorlds.get(worldName(cell.version, flow.isSlow))
+    const openWorld = openWorlds.get(worldName(cell.version, seriesOf(flow)))
     if (openWorld === undefined) {
       t.log(`skipped: ${absent.get(cell.version)}`)
       return t.pass()
