@@ -229,8 +229,21 @@ test('a coin that is frozen after the signature keeps the payment from being sen
   await wallet.changeCoin('aa:1', { isFrozen: true })
   for (const send of [() => wallet.broadcastTx(bytes), () => wallet.resendTx(bytes.txid)]) {
     const error = await t.throwsAsync(send(), { code: 'COIN_FROZEN' })
-    t.true(isWalletError(error, 'COIN_FROZEN') && error.details.coin === 'aa:1')
+    t.true(
+      isWalletError(error, 'COIN_FROZEN') && error.details.coin === 'aa:1' && error.details.isKept === true
+    )
   }
+  const ofAnother = await t.throwsAsync(
+    wallet.broadcastTx({
+      ...bytes,
+      ...toyTransaction('another', { signedTx: 'another' }),
+      spentCoins: ['aa:1']
+    }),
+    {
+      code: 'COIN_FROZEN'
+    }
+  )
+  t.true(isWalletError(ofAnother, 'COIN_FROZEN') && !ofAnother.details.isKept)
   t.deepEqual(sent, [])
   t.is(wallet.getSnapshot().openPayments[0]?.state, 'signed')
   await wallet.changeCoin('aa:1', { isFrozen: false })

@@ -70,3 +70,48 @@ test('an entry beside the tables of a family is not one of their rows and does n
   )
   await again.close()
 })
+
+test('all that is in a store is read again if a table has come meanwhile', async t => {
+  const disk = memoryDisk()
+  const fill = await openFamily(disk, error => t.fail(String(error)))
+  const rows = Array.from(
+    { length: 3000 },
+    (_, at) => [`k/a/${at}`, { text: 'of a '.repeat(400), order: at }] as const
+  )
+  await fill.write(new Map(rows))
+  await fill.close()
+  let release = (): void => {}
+  let isHeld = false
+  let reads = 0
+  const gate = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const hold = async (): Promise<void> => {
+    if (!isHeld) return
+    reads += 1
+    await gate
+  }
+  const held = {
+    ...disk,
+    async getText(path: string) {
+      await hold()
+      return disk.getText(path)
+    },
+    async getSlice(path: string, start: number, end: number) {
+      await hold()
+      return (await disk.getText(path))?.slice(start, end)
+    }
+  }
+  const store = await openFamily(held, error => t.fail(String(error)))
+  isHeld = true
+  const reading = store.contents()
+  while (reads === 0) await io.clock.turn()
+  const writing = store.write(new Map([['k/b/1', { text: 'of b', order: 1 }]]))
+  await Promise.race([writing, io.clock.turn()])
+  release()
+  await writing
+  const keys = (await reading).map(([name]) => name)
+  t.is(keys.filter(name => name.startsWith('k/a/')).length, 3000)
+  t.true(keys.includes('k/b/1'))
+  await store.close()
+})
