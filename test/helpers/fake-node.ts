@@ -95,6 +95,11 @@ export class FakeNode {
         return null
       case 'listsinceblock':
         return this.#payments(String(first))
+      case 'listtransactions': {
+        const [, , skip = 0] = params as readonly Json[]
+        const rows = this.#payments('').transactions.reverse()
+        return rows.slice(Number(skip), Number(skip) + Number(second))
+      }
       case 'getblockhash':
         return this.#blockAt(Number(first)).hash
       case 'getblockheader': {
@@ -133,7 +138,7 @@ export class FakeNode {
     }
   }
 
-  #payments(cursor: string): Json {
+  #payments(cursor: string): { readonly transactions: Json[]; readonly lastblock: string } {
     const { view } = this.chain
     const known = this.#find(cursor)
     const rows: Json[] = this.forgotten.map(txid => ({ txid, confirmations: 0 }))

@@ -4,9 +4,12 @@ import {
   type FetchReply,
   type Io,
   isWalletError,
-  nativeAmount
+  nativeAmount,
+  WalletError
 } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { NodeHistory } from '../../../plugins/currency/utxo/http/node-history.ts'
+import { NodeRpc } from '../../../plugins/currency/utxo/http/node-rpc.ts'
 import { FakeNode } from '../../helpers/fake-node.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
@@ -239,4 +242,47 @@ test('a node and an Electrum server agree on a block', async t => {
   world.chain.mine()
   await until('two have it', () => alice.reported.txs.get(txid)?.grade === 'agreed')
   t.is(detailsOf(alice).spendable, '80000')
+})
+
+test('the payments of a node’s wallet are read in pages, however many there are, and a block that comes meanwhile hides none', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { chain } = world
+  const alice = await world.openWallet()
+  const address = await addressOf(alice)
+  const txids: string[] = []
+  for (let block = 0; block < 12; block += 1) {
+    txids.push(chain.fund(address, '20000'), chain.fund(address, '30000'))
+    chain.mine()
+  }
+  chain.mine(12)
+  const node = new FakeNode(chain)
+  const { io } = world
+  let isLate = true
+  let pages = 0
+  const rpcIo: Io = {
+    ...io,
+    async fetch(_url, { body = '' } = {}) {
+      if (body.includes('listtransactions') && ++pages === 2 && isLate) {
+        isLate = false
+        txids.push(chain.fund(address, '40000'))
+        chain.mine()
+      }
+      const reply = { headers: {}, ...(await node.answer(body)) }
+      if (reply.text.split('"txid"').length > 6)
+        throw new WalletError('REPLY_TOO_LARGE', { maxBytes: 1 } as never)
+      return reply
+    }
+  }
+  const rpc = new NodeRpc(rpcIo, { base: 'http://127.0.0.1:8332', wallet: 'holdfast' })
+  await rpc.node('createwallet', {})
+  await rpc.wallet(node.hasDescriptors ? 'importdescriptors' : 'importmulti', [[]])
+  const history = new NodeHistory(rpc, io.crypto, 4)
+  const { tip } = await history.read()
+  t.is(tip.height, chain.height)
+  t.true(pages > 6)
+  t.deepEqual(
+    txids.filter(txid => !history.has(txid)),
+    []
+  )
 })

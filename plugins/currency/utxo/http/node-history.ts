@@ -13,6 +13,8 @@ interface Place {
   readonly position: number
 }
 
+type Places = Map<string, Place>
+
 /** A block at the end of a chain. */
 export interface NodeTip {
   readonly hash: string
@@ -35,9 +37,11 @@ export class NodeHistory {
   readonly #spenders = new Map<string, { readonly txid: string; readonly index: number }[]>()
   #cursor: NodeTip | undefined
   #isStale = false
+  readonly #pageRows: number
 
-  constructor(rpc: NodeRpc, crypto: Pick<CryptoPort, 'fromHex'>) {
+  constructor(rpc: NodeRpc, crypto: Pick<CryptoPort, 'fromHex'>, pageRows: number = PAGE_ROWS) {
     this.#rpc = rpc
+    this.#pageRows = pageRows
     this.#crypto = crypto
   }
 
@@ -68,12 +72,15 @@ export class NodeHistory {
   /** Reads what is new. @returns the newest block, and the scripts whose histories are others now */
   async read(): Promise<{ readonly tip: NodeTip; readonly changed: ReadonlySet<string> }> {
     const cursor = await this.#validCursor()
-    const reply = asObject(await this.#rpc.wallet('listsinceblock', [cursor?.hash ?? '', 1, true, false]))
+    const old = cursor === undefined ? await this.#readOld() : undefined
+    const since = cursor ?? old?.cursor
+    const reply = asObject(await this.#rpc.wallet('listsinceblock', [since?.hash ?? '', 1, true, false]))
     const { lastblock, transactions } = reply
     if (!isTxHash(lastblock) || !Array.isArray(transactions))
       throw new ElectrumFault('The node sent a bad list of payments')
     const tip = { hash: lastblock, height: heightOf(await this.#rpc.node('getblockheader', [lastblock])) }
     const found = await this.#placesOf(transactions as readonly Json[], tip.height)
+    for (const [txid, place] of old?.places ?? []) if (!found.has(txid)) found.set(txid, place)
     await this.#readBytes([...found.keys()])
     const changed = this.#replace(found, cursor?.height ?? -1)
     this.#cursor = await this.#cursorBelow(tip)
@@ -90,6 +97,34 @@ export class NodeHistory {
     return hash === cursor.hash ? cursor : undefined
   }
 
+  /**
+   * Reads what lies some blocks deep in pages: the list of all would be too long a reply for a wallet with very many payments. Undefined
+   * for a short chain, and for a node that does not name the block of a payment.
+   */
+  async #readOld(): Promise<{ readonly cursor: NodeTip; readonly places: Places } | undefined> {
+    const { blocks } = asObject(await this.#rpc.node('getblockchaininfo'))
+    const cursor = await this.#cursorBelow({ hash: '', height: Number(blocks) })
+    if (cursor === undefined) return undefined
+    const places = new Map<string, Place>()
+    for (let skip = 0; ; skip += this.#pageRows) {
+      // The newest first: what comes meanwhile shows rows twice, and leaves none out.
+      const rows = await this.#rpc.wallet('listtransactions', ['*', this.#pageRows, skip, true], PAGE_MS)
+      if (!Array.isArray(rows) || skip > MAX_ROWS)
+        throw new ElectrumFault('The node sent a bad list of payments')
+      for (const row of rows as readonly Json[]) {
+        const { txid, confirmations, blockheight: height, blockindex: position } = asObject(row)
+        if (typeof confirmations === 'number' && confirmations <= 0) continue
+        if (typeof height !== 'number') return undefined
+        if (isTxHash(txid) && height <= cursor.height)
+          places.set(txid, { height, position: typeof position === 'number' ? position : 0 })
+      }
+      if (rows.length < this.#pageRows) break
+    }
+    const hash = await this.#rpc.node('getblockhash', [cursor.height])
+    if (hash !== cursor.hash) throw new Error('The node has replaced many blocks')
+    return { cursor, places }
+  }
+
   async #cursorBelow(tip: NodeTip): Promise<NodeTip | undefined> {
     const height = tip.height - DEPTH
     if (height < 0) return undefined
@@ -99,7 +134,7 @@ export class NodeHistory {
   }
 
   /** A transaction has a row for each output; what waits must be in the mempool, because a wallet remembers what a node has dropped. */
-  async #placesOf(rows: readonly Json[], tip: number): Promise<ReadonlyMap<string, Place>> {
+  async #placesOf(rows: readonly Json[], tip: number): Promise<Places> {
     const places = new Map<string, Place>()
     const waiting = new Set<string>()
     for (const row of rows) {
@@ -196,6 +231,11 @@ const heightOf = (reply: Json): number => {
   throw new ElectrumFault('The node sent a bad block')
 }
 
+/** Of one page: some 10 MB, as a reply may have 64. */
+const PAGE_ROWS = 20_000
+const MAX_ROWS = 20_000_000
+/** A node counts through all rows before a page. */
+const PAGE_MS = 120_000
 /** Blocks that are read again each time. */
 const DEPTH = 10
 /** Transactions of one request. */
