@@ -36,10 +36,12 @@ export const CoinChoice = (props: {
   const { coins = [], total = 0, offset = 0 } = shown ?? {}
   const show = (at: number) => (page: CoinPage) => {
     setShown({ ...page, offset: at })
-    const gone = page.coins.filter(({ coin, state }) => state !== 'spendable' && chosen.has(coin))
-    const kept = new Map(chosen)
-    for (const { coin } of gone) kept.delete(coin)
-    if (gone.length > 0) onChange(kept)
+    const states = new Map(page.coins.map(({ coin, state }) => [coin, state]))
+    const isWhole = page.coins.length === page.total
+    const kept = [...chosen].filter(([coin]) =>
+      states.has(coin) ? states.get(coin) === 'spendable' : !isWhole
+    )
+    if (kept.length < chosen.size) onChange(new Map(kept))
   }
   const turn = (at: number, words: string): ReactElement => (
     <ActionButton name="coin.list" input={{ walletId, limit: PAGE, offset: at }} onDone={show(at)}>
