@@ -270,6 +270,8 @@ const rows: readonly Row[] = [
       await hand.press('Show coins')
       await page
         .getByRole('list', { name: 'Coins' })
+        .getByRole('listitem')
+        .filter({ hasText: '0.03 BTC' })
         .getByRole('button', { name: 'Raise the fee…' })
         .first()
         .click()
