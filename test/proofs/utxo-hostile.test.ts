@@ -46,7 +46,10 @@ const idle: readonly (readonly [string, Twist])[] = [
   ['fees of 99 coins for a kB', only('blockchain.estimatefee', () => 99)],
   ['fees that are text', only('blockchain.estimatefee', () => 'much')],
   ['fees below nothing', only('blockchain.estimatefee', () => -5)],
-  ['a relay fee of a million coins', only('blockchain.relayfee', () => 1e6)],
+  [
+    'a relay fee of a million coins',
+    only('mempool.get_info', () => ({ mempoolminfee: 1e6, minrelaytxfee: 1e6 }))
+  ],
   [
     'a tip in the year 3000',
     only('blockchain.headers.subscribe', tip => ({ ...(tip as { hex: string }), height: 54_000_000 }))

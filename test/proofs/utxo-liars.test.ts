@@ -68,9 +68,8 @@ const changing =
 const eachEntry = (change: (entry: Entry, at: number) => Entry) => (result: Json) =>
   (result as unknown as Entry[]).map(change)
 const eachHeader = (change: (headers: string[]) => string[]) => (result: Json) => {
-  const { hex, ...rest } = result as { hex: string }
-  const headers = hex.match(/.{160}/g) ?? []
-  return { ...rest, hex: change(headers).join('') }
+  const { headers, ...rest } = result as { headers: string[] }
+  return { ...rest, headers: change(headers) }
 }
 
 test('no lie of a server is proven, spent from, waited for without end or kept without bound', async t => {
@@ -280,7 +279,7 @@ test('no lie of a server is proven, spent from, waited for without end or kept w
       seeded =>
         changing({
           'blockchain.estimatefee': () => seeded.pick<Json>([99, -1, 1e-12, 'much']),
-          'blockchain.relayfee': () => seeded.pick<Json>([1e6, -3, null])
+          'mempool.get_info': () => ({ mempoolminfee: seeded.pick<Json>([1e6, -3, null]) })
         })
     ],
     [
