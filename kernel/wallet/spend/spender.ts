@@ -406,7 +406,8 @@ export class Spender implements SpenderOptions {
   }
 
   /**
-   * Forgets a payment with a coin that was frozen while the application was told of it: no byte has left.
+   * Forgets a payment with a coin that was frozen while the application was told of it, if no byte has left: one that another call has
+   * begun to send by then is kept.
    *
    * @throws COIN_FROZEN, SIGN_REFUSED; BROADCAST_UNKNOWN for one that cannot be forgotten, which is sent later
    */
@@ -415,6 +416,7 @@ export class Spender implements SpenderOptions {
     try {
       await checkKeptCoins(this, tx, false)
     } catch (error) {
+      if ((this.inProgress.get(correlationId) ?? 0) > 1) return
       await this.journal.remove(correlationId).catch((failure: unknown) => {
         this.services.report('spend journal', failure)
         throw new WalletError('BROADCAST_UNKNOWN', { txid: tx.txid }, error)

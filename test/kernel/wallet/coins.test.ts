@@ -315,6 +315,32 @@ test('a coin that is frozen while the application keeps the signed payment is no
   t.is(reserved.length, 1)
 })
 
+for (const call of ['broadcastTx', 'resendTx'] as const) {
+  test(`a payment whose coin is frozen while ${call} begins to send it is kept`, async t => {
+    let sent = 0
+    const wallet = await openToy(t, good => ({
+      listCoins: async () => [COIN],
+      freezeCoins: async () => {},
+      makeSpend: async (spend, keys) => ({ ...(await good.makeSpend(spend, keys)), spentCoins: ['aa:1'] }),
+      async broadcastTx() {
+        sent += 1
+        throw new Error('the answer is lost')
+      }
+    }))
+    let sending: Promise<unknown> | undefined
+    const onSigned = async (signed: Transaction): Promise<void> => {
+      await wallet.changeCoin('aa:1', { isFrozen: true })
+      const begun = call === 'resendTx' ? wallet.resendTx(signed.txid) : wallet.broadcastTx(signed)
+      sending = begun.catch(() => undefined)
+    }
+    const draft = await wallet.makeSpend(pay(['aa:1']))
+    await t.throwsAsync(wallet.spend(draft, { onSigned }), { code: 'BROADCAST_UNKNOWN' })
+    await sending
+    t.true(sent > 0)
+    t.is(wallet.getSnapshot().openPayments.length, 1)
+  })
+}
+
 test('a reading of notes that began before a coin was frozen does not free it', async t => {
   const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
   const user = makeKnownUser(t, { infos: [info] })
