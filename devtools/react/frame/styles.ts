@@ -161,7 +161,7 @@ input::placeholder { color: var(--soft); opacity: 1 }
 .fields { display: flex; flex-wrap: wrap; gap: 8px 10px; align-items: start }
 .fields > .button, .fields > .biases { margin-block-start: 20px }
 .field { display: flex; flex-direction: column; gap: 3px; flex: 1 1 130px; min-inline-size: 0 }
-.field > span { color: var(--soft); font-size: 12px }
+.field > span, .field > legend { padding: 0; color: var(--soft); font-size: 12px }
 .field > select { inline-size: 100% }
 .field > .field { flex: none }
 .field.wide { flex-basis: 100% }

@@ -71,6 +71,10 @@ export const scenes: readonly Scene[] = [
     ...{ name: 'forget-payment', state: 'full', place: savings },
     perform: hand => hand.press('Forget…')
   },
+  {
+    ...{ name: 'raise-fee', state: 'full', place: savings },
+    perform: hand => hand.press('Raise the fee…')
+  },
   { ...{ name: 'review', state: 'full', place: savings }, perform: reviewPayment },
   {
     ...{ name: 'help', state: 'full', place: 'engines' },

@@ -199,9 +199,9 @@ export const chosenCoins = (
     const found = free.get(outpoint)
     if (found !== undefined) return found
     const known = [...source.ledger.coins()].find(({ txid, vout }) => `${txid}:${vout}` === outpoint)
-    if (known === undefined) throw refuse('has one that this wallet does not have, or has spent')
+    if (known === undefined) throw refuse('must be unspent ones of this wallet')
     const part = source.frozen.has(outpoint) ? 'frozen' : partOf(source, known)
-    throw refuse(`has one that is ${part === 'spendable' ? 'unconfirmed' : part}`)
+    throw refuse(`must not have one that is ${part === 'spendable' ? 'unconfirmed' : part}`)
   })
 }
 
