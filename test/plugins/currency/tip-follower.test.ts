@@ -19,7 +19,7 @@ test('an old connection that is linked late lets the new one link each tip once'
   const linked = {
     isBegun: true,
     isLinking: true,
-    link: (tip: ChainTip) => new Promise<void>(end => links.push({ tip, end }))
+    link: (tip: ChainTip) => new Promise<ChainTip>(end => links.push({ tip, end: () => end(tip) }))
   } as unknown as LinkedHeaders
   const announced: number[] = []
   const followerOf = (): TipFollower =>
@@ -47,13 +47,16 @@ test('an old connection that is linked late lets the new one link each tip once'
 })
 
 /** A network whose blocks a test can mine. */
-const easyNetwork = (genesis: MinedHeader): NetworkRow => {
+const easyNetwork = (genesis: MinedHeader, isWorthless = false): NetworkRow => {
   const { checkpoint: _, ...row } = bitcoinRow.networks[0] as NetworkRow
   return {
     ...row,
     genesis: genesis.hash,
     work: { hash: 'sha256', easiest: targetOf(0x207fffff) },
-    linking: { difficulty: { kind: 'fixed' }, spacing: 600, easiestBits: 0x207fffff }
+    linking: {
+      ...{ difficulty: { kind: 'fixed' }, spacing: 600, easiestBits: 0x207fffff },
+      ...(isWorthless ? { isWorthless } : {})
+    }
   }
 }
 
@@ -126,3 +129,31 @@ for (const isHonest of [true, false]) {
     }
   })
 }
+
+test('a server with a weaker chain that goes on naming newer blocks replaces no chain that is known', async t => {
+  const io = makeNodeIo()
+  const time = Math.floor(Date.now() / 1000) - 60 * 600
+  const honest = mineHeaders({ hash: 'sha256', count: 42, time })
+  const [base, after] = honest
+  if (base === undefined || after === undefined) return t.fail()
+  const lie = (count: number): readonly MinedHeader[] => [
+    base,
+    after,
+    ...mineHeaders({ hash: 'sha256', count, time: after.time + 600, after, seed: 3 })
+  ]
+  // Of a network without a checkpoint, whose chain is what one server has claimed.
+  const linked = new LinkedHeaders(io, easyNetwork(base, true), memoryDisk())
+  const newest = honest.at(-1) as MinedHeader
+  await linked.link({ height: 41, header: parseHeader(newest.bytes, {}) }, async (start, count) =>
+    honest.slice(start, start + count).map(({ bytes }) => bytes)
+  )
+  const liar = movingServer(io, { said: lie(20), shown: lie(20), later: lie(21) })
+  const announced: number[] = []
+  const follower = new TipFollower(io, liar.connection, {
+    ...{ headers: new HeaderCache(io, {}), linked, before: undefined, onLinked: () => {} },
+    onTip: ({ height }) => announced.push(height)
+  })
+  await t.throwsAsync(follower.take(liar.newest), { message: /less work/ })
+  t.deepEqual(announced, [])
+  t.false(liar.connection.isOpen)
+})

@@ -48,7 +48,7 @@ const chainOf = (network: NetworkRow, origin: ChainOrigin = 'checkpoint'): Heade
 
 const bytesOf = (headers: readonly MinedHeader[]): Uint8Array[] => headers.map(({ bytes }) => bytes)
 
-const refusalOf = async (work: Promise<void>): Promise<[string, string]> => {
+const refusalOf = async (work: Promise<unknown>): Promise<[string, string]> => {
   const refusal = (await work.then(
     () => undefined,
     (error: unknown) => error

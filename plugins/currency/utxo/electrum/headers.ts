@@ -105,7 +105,7 @@ export class LinkedHeaders {
   #loading: Promise<void> | undefined
   /** The first height that the disk does not have as it is here. */
   #unsavedFrom = 0
-  #turn: Promise<void> = Promise.resolve()
+  #turn: Promise<unknown> = Promise.resolve()
   readonly #listeners = new Set<() => void>()
   /** The newest blocks that are too old, by the host that has shown them since a server was last believed. */
   readonly #staleTips = new Map<string, number>()
@@ -179,26 +179,36 @@ export class LinkedHeaders {
   /**
    * Links headers up to the newest one of a server, one server at a time.
    *
+   * @returns the newest one, which may have become another meanwhile
    * @throws ChainRefusal if its chain is not believed; ElectrumFault, NETWORK
    */
-  link(tip: ChainTip, query: HeaderQuery, options: LinkOptions = {}): Promise<void> {
+  link(tip: ChainTip, query: HeaderQuery, options: LinkOptions = {}): Promise<ChainTip> {
     const done = this.#turn.catch(() => undefined).then(() => this.#tryLink(tip, query, options))
     this.#turn = done
     return done
   }
 
   // What a server shows in vain takes nothing away, and what one only claimed gives way: a liar keeps no honest server out.
-  async #tryLink(...given: Required<Parameters<LinkedHeaders['link']>>): Promise<void> {
+  async #tryLink(first: ChainTip, query: HeaderQuery, options: LinkOptions): Promise<ChainTip> {
     const known = this.#chain
-    try {
-      await this.#link(...given)
-      this.#staleTips.clear()
-    } catch (error) {
-      const chain = this.#chain
-      const isEmpty = chain !== undefined && chain.tip < chain.base
-      if (chain !== known && (known !== undefined || isEmpty)) this.#startFrom(known)
-      if (this.#chain?.origin === 'claimed' && error instanceof ChainRefusal) this.#startFrom(undefined)
-      throw error
+    let tip = first
+    for (let moves = 0; ; moves++) {
+      try {
+        await this.#link(tip, query, moves === 0 ? options : { ...options, early: undefined })
+        this.#staleTips.clear()
+        return tip
+      } catch (error) {
+        const chain = this.#chain
+        const isEmpty = chain !== undefined && chain.tip < chain.base
+        if (chain !== known && (known !== undefined || isEmpty)) this.#startFrom(known)
+        // A server that names another newest block has no lighter task: what is known stays until it is given up.
+        const next = moves < MAX_MOVES && isOfChain(error) ? await options.findNext?.(tip) : undefined
+        if (next === undefined) {
+          if (this.#chain?.origin === 'claimed' && error instanceof ChainRefusal) this.#startFrom(undefined)
+          throw error
+        }
+        tip = next
+      }
     }
   }
 
@@ -403,7 +413,17 @@ interface LinkOptions {
   /** Headers that came with the first answers, from `nextSpan` on. */
   readonly early?: { readonly start: number; readonly headers: readonly Uint8Array[] } | undefined
   readonly host?: string
+  /** Asks the server for its newest block again, after a failure; gives one that is another than before. */
+  readonly findNext?: (tip: ChainTip) => Promise<ChainTip | undefined>
 }
+
+/** True of what a chain that has changed meanwhile looks like: headers that do not fit together, or too few. */
+const isOfChain = (error: unknown): boolean =>
+  error instanceof ElectrumFault ||
+  (error instanceof ChainRefusal && (error.reason === 'forged' || error.reason === 'weaker'))
+
+/** How often the chain of a server may change while it is linked; a liar would change it without end. */
+const MAX_MOVES = 3
 
 /** Where linked headers are kept. */
 type HeaderDisk = Pick<Disk, 'getText' | 'setText'>

@@ -1,7 +1,6 @@
 import type { Io, Json } from '../../../../kernel/plugin-api.ts'
-import { ChainRefusal } from '../chain/header-chain.ts'
 import type { HeaderForm } from '../params/coin.ts'
-import { type ElectrumCall, ElectrumFault, hostOf } from './connection.ts'
+import { type ElectrumCall, hostOf } from './connection.ts'
 import type { ChainTip, HeaderCache, HeaderQuery, LinkedHeaders } from './headers.ts'
 import { readHeaders, readTip } from './replies.ts'
 
@@ -72,39 +71,26 @@ export class TipFollower {
 
   async #link(early?: { readonly start: number; readonly headers: readonly Uint8Array[] }): Promise<void> {
     const { linked, onTip, onLinked } = this.#options
-    let moves = 0
+    const host = hostOf(this.#connection)
+    const findNext = (tip: ChainTip): Promise<ChainTip | undefined> => this.#findNext(tip)
     for (let last: ChainTip | undefined; last !== this.#newest && this.#connection.isOpen; ) {
-      last = this.#newest
-      if (last === undefined) return
-      try {
-        const options = { early: moves > 0 ? undefined : early, host: hostOf(this.#connection) }
-        await linked.link(last, this.query, options)
-        onTip(last)
-      } catch (error) {
-        if (!isOfChain(error) || ++moves > MAX_MOVES || !(await this.#hasMoved(last))) throw error
-      }
+      if (this.#newest === undefined) return
+      last = await linked.link(this.#newest, this.query, { early, host, findNext })
+      onTip(last)
     }
     onLinked()
   }
 
-  /** True if the server has another newest block by now: the chain of an honest one may change while it shows it. */
-  async #hasMoved({ header }: ChainTip): Promise<boolean> {
+  /** The newest block of the server, if it is another by now: the chain of an honest one may change while it shows it. */
+  async #findNext({ header }: ChainTip): Promise<ChainTip | undefined> {
     if (this.#newest?.header.hash === header.hash && this.#connection.isOpen) {
       const [reply] = this.#connection.callMany([{ method: 'blockchain.headers.subscribe', params: [] }])
       const answer = await reply?.catch(() => undefined)
       if (answer !== undefined) this.#read(readTip(answer))
     }
-    return this.#newest?.header.hash !== header.hash
+    return this.#newest?.header.hash === header.hash ? undefined : this.#newest
   }
 }
-
-/** True of what a chain that has changed meanwhile looks like: headers that do not fit together, or too few. */
-const isOfChain = (error: unknown): boolean =>
-  error instanceof ElectrumFault ||
-  (error instanceof ChainRefusal && (error.reason === 'forged' || error.reason === 'weaker'))
-
-/** How often the chain of a server may change while it is linked up to one block; a liar would change it without end. */
-const MAX_MOVES = 3
 
 /** Asks one connection for headers; after the first some only now and then, because servers count what they cost. */
 const makeHeaderQuery = (
