@@ -51,3 +51,30 @@ test('the least fee is asked for by the name of the agreed protocol, and waited 
     t.deepEqual(requested.slice(3), [hasMempoolInfo ? 'mempool.get_info' : 'blockchain.relayfee'])
   }
 })
+
+test('wallets that pay at once ask for the rates once, and all know the least fee', async t => {
+  let now = 0
+  let count = 0
+  const server = {
+    ...{ url: 'a', isOpen: true },
+    callMany: (calls: readonly { readonly method: string }[]) =>
+      calls.map(async ({ method }): Promise<Json> => {
+        count += 1
+        // A later answer may overtake an earlier one.
+        for (let left = 40 - count; left > 0; left--) await Promise.resolve()
+        return method === 'blockchain.relayfee' ? 0.00004 : 0.001
+      })
+  }
+  const fees = new ServerFees({ monotonic: () => now })
+  await fees.fetch(server, Promise.resolve({ hasMempoolInfo: false }))
+  now += 61_000
+  count = 0
+  const known = await Promise.all(
+    [1, 2, 3].map(async () => {
+      await fees.refresh(server)
+      return fees.latest.relay
+    })
+  )
+  t.deepEqual(known, [4000n, 4000n, 4000n])
+  t.is(count, 4)
+})

@@ -20,6 +20,7 @@ export class ServerFees {
   #latest: FeeEstimates = {}
   /** Of the server that was asked last. */
   #version: Version = Promise.resolve({ hasMempoolInfo: false })
+  #refreshing: Promise<void> | undefined
   /** Settles once the least fee of the server is among the latest. */
   #relay: Promise<void> = Promise.resolve()
   #at = Number.NEGATIVE_INFINITY
@@ -40,8 +41,13 @@ export class ServerFees {
 
   /** Asks for rates that are older than a minute, a server that was asked before; without an answer the last ones stay. */
   async refresh(server: FeeServer): Promise<void> {
-    if (this.#clock.monotonic() - this.#at >= FRESH_MS)
-      await this.fetch(server, this.#version).catch(() => undefined)
+    if (this.#clock.monotonic() - this.#at >= FRESH_MS) {
+      // One for all wallets that pay now: a second one would put rates without the least fee in the place of its own.
+      this.#refreshing ??= this.fetch(server, this.#version)
+        .catch(() => undefined)
+        .finally(() => (this.#refreshing = undefined))
+      await this.#refreshing
+    }
     await this.#relay
   }
 
