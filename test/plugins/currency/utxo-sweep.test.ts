@@ -391,6 +391,13 @@ test('a second server that knows no coins of strange scripts is named as such, a
     const swept = await alice.sweep({ ...SPEND, ...RATE }, [wifOf(43)])
     t.like(swept.otherParams?.servers, { word: 'unable', server: BAD })
   }
+  for (error of [
+    { code: -101, message: 'excessive resource usage' },
+    { code: -102, message: 'server busy' }
+  ]) {
+    const swept = await alice.sweep({ ...SPEND, ...RATE }, [wifOf(43)])
+    t.like(swept.otherParams?.servers, { word: 'silent' }, 'a busy one has not been asked')
+  }
 })
 
 test('a second server that answers without end is silent after a while, and its connection is closed', async t => {

@@ -90,6 +90,8 @@ export const queryWitness = async (
 }
 
 const MAX_TRIES = 3
+/** ElectrumX: excessive usage, and busy. */
+const BUSY: ReadonlySet<number> = new Set([-101, -102])
 
 const testify = async (
   connection: ChainConnection,
@@ -123,7 +125,7 @@ const testify = async (
   const [ofScripts, headers] = await Promise.all([
     Promise.all(replies.slice(0, count)).catch((error): undefined => {
       // A node has no index of scripts, and Electrum Personal Server knows those of its owner alone. Servers say so with many codes.
-      if (!(isAboutCoins && error instanceof ElectrumRefusal)) throw error
+      if (!(isAboutCoins && error instanceof ElectrumRefusal) || BUSY.has(error.code ?? 0)) throw error
     }),
     Promise.all(replies.slice(count))
   ])
