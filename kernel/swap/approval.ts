@@ -1,10 +1,10 @@
 import { abs, compare, type NativeAmount, nativeAmount, subtract, sum, ZERO } from '../base/amount.ts'
 import { compact } from '../base/compact.ts'
-import { WalletError } from '../base/errors.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'
-import type { PluginId } from '../types/ids.ts'
+import type { PluginId, Txid } from '../types/ids.ts'
 import { checkNoTokenFee, coinFeeOf, type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
 import type { PaymentApproval } from '../types/policy.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
@@ -144,12 +144,12 @@ const MAX_ORDERS = 1000
 /** The parts of an account that approvals use. */
 export interface SwapAccount extends Pick<PayeeCheck, 'findOwn'> {
   readonly orderIds: OrderIds
-  readonly orders: Pick<SwapOrders, 'begin'>
+  readonly orders: Pick<SwapOrders, 'begin' | 'forget'>
 }
 
 /** The quote, and the round and account that it belongs to. */
 export interface ApprovalContext {
-  readonly services: Pick<Services, 'io' | 'calls'>
+  readonly services: Pick<Services, 'io' | 'calls' | 'report'>
   readonly swap: CheckedRequest
   readonly swapInfo: SwapInfo
   readonly offer: CheckedOffer
@@ -232,10 +232,19 @@ export const pay = async (
   }
   const last = drafts.at(-1)
   if (last === undefined) throw new TypeError('A swap without a payment')
-  const transaction = await fromWallet.spend(last, {
-    ...options,
-    approval: approvals[drafts.length - 1],
-    onSigned: tx => account.orders.begin(tx)
+  let begun: Txid | undefined
+  const onSigned = (tx: Transaction): Promise<void> => {
+    begun = tx.txid
+    return account.orders.begin(tx)
+  }
+  const approval = approvals[drafts.length - 1]
+  const spending = fromWallet.spend(last, { ...options, approval, onSigned })
+  const transaction = await spending.catch(async (error: unknown) => {
+    // Forgotten before it left: nobody will pay the order.
+    const isUnpaid = isWalletError(error, 'COIN_FROZEN') && error.details.isKept !== true
+    if (isUnpaid && begun !== undefined)
+      await account.orders.forget(begun).catch(failure => services.report('swap orders', failure))
+    throw error
   })
   return { transaction, ...compact({ orderId, orderUri }), destinationAddress }
 }

@@ -119,6 +119,14 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
     if (swapData !== undefined) await this.#add(payment, swapData, this.#options.services.io.clock.now())
   }
 
+  /** Forgets an order whose payment was not sent after all; durable when it resolves. @throws STORAGE_FULL, STORAGE_FAILED */
+  async forget(txid: Txid): Promise<void> {
+    if (!this.#orders.delete(txid)) return
+    this.#state.set(this.#snapshots())
+    this.#schedule()
+    await this.#writeAll(new Map([[txid, null]]))
+  }
+
   /** Asks nothing more; resolves when all that was written is durable. */
   async close(): Promise<void> {
     this.#closed.abort()
@@ -267,7 +275,11 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
 
   #write({ record }: Order, removed: readonly Txid[]): Promise<void> {
     const changes = new Map<string, string | null>(removed.map(txid => [txid, null]))
-    const writing = this.#options.store.write(changes.set(record.txid, JSON.stringify(record)))
+    return this.#writeAll(changes.set(record.txid, JSON.stringify(record)))
+  }
+
+  #writeAll(changes: ReadonlyMap<string, string | null>): Promise<void> {
+    const writing = this.#options.store.write(changes)
     this.#writes.add(writing)
     const end = (): void => void this.#writes.delete(writing)
     writing.then(end, end)

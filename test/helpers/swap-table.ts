@@ -42,6 +42,8 @@ export interface SwapTable {
   readonly settings: Map<string, Partial<ProviderSettings>>
   /** Addresses in other wallets of the user. */
   readonly own: Set<string>
+  /** The payments whose orders are followed. */
+  readonly followed: Set<string>
   /** Asks for quotes of 1000 units, unless the wish says otherwise. */
   query(swapRequest?: Partial<SwapRequest>, options?: SwapOptions): QuoteRound
 }
@@ -82,6 +84,7 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
   } as unknown as Services
   const settings = new Map<string, Partial<ProviderSettings>>()
   const own = new Set<string>()
+  const followed = new Set<string>()
   const service = new SwapService({
     services,
     settings: {
@@ -98,7 +101,10 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
       })
     },
     orderIds: new OrderIds(mapStore(), clock),
-    orders: { begin: async () => {} },
+    orders: {
+      begin: async ({ txid }) => void followed.add(txid),
+      forget: async txid => void followed.delete(txid)
+    },
     findOwn: async (_pluginId, addresses) => ({
       own: new Set([...addresses].filter(address => own.has(address))),
       isComplete: true
@@ -107,7 +113,7 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
   const from = makeTableWallet('alpha')
   const to = makeTableWallet('beta')
   return {
-    ...{ clock, service, from, to, faults, reported, hooks, settings, own },
+    ...{ clock, service, from, to, faults, reported, hooks, settings, own, followed },
     query: (swapRequest = {}, options = {}) =>
       service.request(
         {
@@ -166,9 +172,10 @@ const makeTableWallet = (name: string, id = `${name}-wallet`): TableWallet => {
       requested.spends.push(spend)
       return nativeAmount(String(BigInt(wallet.balance) - BigInt(wallet.fee)))
     },
-    async spend(draft) {
-      if (wallet.failure !== undefined) throw wallet.failure
+    async spend(draft, options) {
       const sent = { ...draft, txid: `txid-${wallet.spent.length + 1}` }
+      await options?.onSigned?.(sent)
+      if (wallet.failure !== undefined) throw wallet.failure
       wallet.spent.push(sent)
       return sent
     }

@@ -702,3 +702,17 @@ test('a provider gets the same addresses each time, and each wallet is queried o
   t.is(transaction?.swapData?.refundAddress, 'alpha-wallet-address')
   t.deepEqual([from.requested.addresses, to.requested.addresses], [1, 1])
 })
+
+test('the order of a payment that was forgotten before it left is followed no longer, and any other is', async t => {
+  const frozen = { txid: 'txid-1', coin: 'aa:1' }
+  for (const [failure, isFollowed] of [
+    [new WalletError('COIN_FROZEN', { ...frozen, isKept: false }), false],
+    [new WalletError('COIN_FROZEN', { ...frozen, isKept: true }), true],
+    [new WalletError('BROADCAST_UNKNOWN', { txid: 'txid-1' }), true]
+  ] as const) {
+    const { quote, from, followed } = await openCounter()
+    from.failure = failure
+    await t.throwsAsync(quote.approve(), { code: failure.code })
+    t.is(followed.has('txid-1'), isFollowed, failure.code)
+  }
+})

@@ -406,6 +406,22 @@ const paymentOf = (txid: string): Parameters<SwapOrders['begin']>[0] => ({
   }
 })
 
+test('an order that is forgotten is asked for no more, also after a reopening', async t => {
+  const shop: Counter = { requests: [], say: () => ({ state: 'waiting' }) }
+  const store = mapStore()
+  const { swapOrders, clock } = openOrders(shop, store)
+  await swapOrders.begin(paymentOf('a'))
+  await swapOrders.begin(paymentOf('b'))
+  await swapOrders.forget('a')
+  await clock.advance(DAY)
+  t.deepEqual([...new Set(shop.requests.map(({ txid }) => txid))], ['b'])
+  await swapOrders.close()
+  const again = openOrders(shop, store).swapOrders
+  t.is(again.find('a'), undefined)
+  t.like(again.find('b'), { state: 'waiting' })
+  await again.close()
+})
+
 test('an exchange that cannot be reached is asked ever more rarely, which is no fault of its plugin', async t => {
   const shop: Counter = {
     requests: [],
