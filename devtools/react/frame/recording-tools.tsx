@@ -133,8 +133,7 @@ const Contents = (props: {
       </DetailList>
       <p>
         Anyone with this file can read the names of accounts and wallets, balances, quotes, rates, actions,
-        calls and log lines. It has no keys, passwords, PINs, recovery answers or notes: a panel never
-        receives them.
+        calls and log lines. It has no keys, passwords, PINs, recovery answers or notes: a panel records none.
       </p>
     </>
   )
