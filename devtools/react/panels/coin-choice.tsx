@@ -24,7 +24,8 @@ export const hasCoins = (view: View, walletId: WalletId): boolean =>
 export const CoinChoice = (props: {
   readonly walletId: WalletId
   readonly chosen: ChosenCoins
-  readonly onChange: (chosen: ChosenCoins) => void
+  /** Changes what is chosen by then: a list of coins may come later than a tick. */
+  readonly onChange: (change: (chosen: ChosenCoins) => ChosenCoins) => void
   readonly error: string | undefined
 }): ReactElement | null => {
   const { walletId, chosen, onChange, error } = props
@@ -38,21 +39,20 @@ export const CoinChoice = (props: {
     setShown({ ...page, offset: at })
     const states = new Map(page.coins.map(({ coin, state }) => [coin, state]))
     const isWhole = page.coins.length === page.total
-    const kept = [...chosen].filter(([coin]) =>
-      states.has(coin) ? states.get(coin) === 'spendable' : !isWhole
-    )
-    if (kept.length < chosen.size) onChange(new Map(kept))
+    const isLeft = (coin: string): boolean => (states.has(coin) ? states.get(coin) === 'spendable' : !isWhole)
+    onChange(before => new Map([...before].filter(([coin]) => isLeft(coin))))
   }
   const turn = (at: number, words: string): ReactElement => (
     <ActionButton name="coin.list" input={{ walletId, limit: PAGE, offset: at }} onDone={show(at)}>
       {words}
     </ActionButton>
   )
-  const tick = (coin: string, native: string): void => {
-    const changed = new Map(chosen)
-    if (!changed.delete(coin)) changed.set(coin, nativeAmount(native))
-    onChange(changed)
-  }
+  const tick = (coin: string, native: string): void =>
+    onChange(before => {
+      const changed = new Map(before)
+      if (!changed.delete(coin)) changed.set(coin, nativeAmount(native))
+      return changed
+    })
   return (
     <fieldset className="field wide bare" aria-describedby={error === undefined ? undefined : errorId}>
       <legend>Pay with</legend>
@@ -93,7 +93,7 @@ export const CoinChoice = (props: {
         {offset === 0 ? null : turn(Math.max(0, offset - PAGE), 'Newer ones')}
         {offset + coins.length >= total ? null : turn(offset + PAGE, 'Older ones')}
         {chosen.size === 0 ? null : (
-          <button type="button" className="button plain" onClick={() => onChange(new Map())}>
+          <button type="button" className="button plain" onClick={() => onChange(() => new Map())}>
             Let the wallet choose
           </button>
         )}

@@ -28,7 +28,8 @@ export const SendForm = ({ walletId }: { readonly walletId: WalletId }): ReactEl
 )
 
 const SendFields = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
-  const { typed, change, changeOf, assets, units, native, request, refuse, errorOf } = useSpendForm(walletId)
+  const { typed, change, changeOf, changeCoins, assets, units, native, request, refuse, errorOf } =
+    useSpendForm(walletId)
   return (
     <ActionForm
       name="spend.draft"
@@ -75,10 +76,7 @@ const SendFields = ({ walletId }: { readonly walletId: WalletId }): ReactElement
       </ActionButton>
       <FeeField value={typed.fee} onChange={fee => change({ fee })} />
       {request.tokenId === undefined ? (
-        <CoinChoice
-          {...{ walletId, chosen: typed.coins, error: errorOf('coins') }}
-          onChange={coins => change({ coins })}
-        />
+        <CoinChoice {...{ walletId, chosen: typed.coins, error: errorOf('coins') }} onChange={changeCoins} />
       ) : null}
     </ActionForm>
   )
@@ -93,7 +91,8 @@ const useSpendForm = (walletId: WalletId): SpendForm => {
   // A token that was switched off meanwhile is paid no more, and an amount of it is none of the coin.
   if (typed.token !== COIN && !assets.some(([id]) => id === typed.token))
     setTyped({ ...typed, token: COIN, amount: '' })
-  const sent = usePanel().memory.sent.get(walletId)
+  const { sent: payments } = usePanel().memory
+  const sent = payments.has(walletId) ? (payments.get(walletId) ?? 'unsure') : 'nothing'
   const [seen, setSeen] = useState(sent)
   // What was paid with is spent, or may be.
   if (seen !== sent) {
@@ -111,6 +110,10 @@ const useSpendForm = (walletId: WalletId): SpendForm => {
     changeOf(token, changes) {
       setRefusal(undefined)
       setTyped(before => (before.token === token ? { ...before, ...changes } : before))
+    },
+    changeCoins(update) {
+      setRefusal(undefined)
+      setTyped(before => ({ ...before, coins: update(before.coins) }))
     },
     native: readAmount(typed.amount, units).native,
     request: {
@@ -133,6 +136,7 @@ interface SpendForm {
   readonly change: (changes: Partial<Typed>) => void
   /** Only as long as it is still this one that is paid in: an amount of one is another amount of another. */
   readonly changeOf: (token: string, changes: Partial<Typed>) => void
+  readonly changeCoins: (update: (before: ChosenCoins) => ChosenCoins) => void
   readonly assets: ReturnType<typeof assetsOf>
   readonly units: AmountUnits
   readonly native: string | undefined

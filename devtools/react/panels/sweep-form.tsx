@@ -16,6 +16,8 @@ export const SweepForm = ({ walletId }: { readonly walletId: WalletId }): ReactE
   const [fee, setFee] = useState<FeeLevel>('standard')
   const canRun = useCanRun('spend.sweep')
   const isShown = hasCoins(useView(), walletId)
+  // The field goes, and what was typed with it.
+  if (!canRun && isTyped) setTyped(false)
   if (!canRun || !isShown) return null
   return (
     <Section title="Sweep a key">
