@@ -224,7 +224,7 @@ export class WalletRuntime implements EngineHost {
   #freezeNewCoins(): void {
     if (!this.#hasStrayNote || this.#willFreeze) return
     this.#willFreeze = true
-    this.#inBackground(this.#freezeCoins())
+    this.#inBackground(this.#freezeCoins().finally(() => (this.#willFreeze = false)))
   }
 
   /** Finds which of some coins this wallet keeps back. */
@@ -310,7 +310,7 @@ export class WalletRuntime implements EngineHost {
   async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
     const changes = await this.history.applyReports(transactions, checkpoint)
     this.#emitTransactions(changes, assetsOf(transactions, changes))
-    this.#freezeNewCoins()
+    if (changes.created.length + changes.changed.length > 0) this.#freezeNewCoins()
     if (this.#hasPayments) this.#watch(transactions.map(({ txid }) => txid))
   }
 
