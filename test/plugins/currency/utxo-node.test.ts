@@ -33,6 +33,9 @@ const makeWorld = (
   t: ExecutionContext,
   { servers = [SERVER], speed = 1, instead = () => undefined }: NodeWorldOptions = {}
 ): NodeWorld => {
+  // The timers of the io never keep a process alive, and here nothing else does.
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
   const base = makeNodeIo()
   const clock: Io['clock'] = {
     ...base.clock,

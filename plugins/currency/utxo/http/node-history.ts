@@ -71,6 +71,17 @@ export class NodeHistory {
 
   /** Reads what is new. @returns the newest block, and the scripts whose histories are others now */
   async read(): Promise<{ readonly tip: NodeTip; readonly changed: ReadonlySet<string> }> {
+    const isStale = this.#isStale
+    try {
+      return await this.#read()
+    } catch (error) {
+      // What was to be read anew is still to be.
+      this.#isStale ||= isStale
+      throw error
+    }
+  }
+
+  async #read(): Promise<{ readonly tip: NodeTip; readonly changed: ReadonlySet<string> }> {
     const cursor = await this.#validCursor()
     const old = cursor === undefined ? await this.#readOld() : undefined
     const since = cursor ?? old?.cursor
@@ -94,7 +105,8 @@ export class NodeHistory {
     this.#isStale = false
     if (cursor === undefined || isStale) return undefined
     const [hash] = await this.#rpc.many([{ method: 'getblockhash', params: [cursor.height] }])
-    return hash === cursor.hash ? cursor : undefined
+    if (hash !== cursor.hash) this.#cursor = undefined
+    return this.#cursor
   }
 
   /**
