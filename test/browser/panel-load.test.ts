@@ -51,7 +51,12 @@ browserTest(
     // Once with the filter, which keeps the search texts of what it filters. A busy machine works off the last batch
     // after the page has been told that it came; what is really kept stays, however long one waits.
     await page.evaluate(() => flood.pour(20_000))
-    const before = await heapOf(page)
+    let before = Number.NaN
+    await waitFor(async () => {
+      const last = before
+      before = await heapOf(page)
+      return Math.abs(before - last) < 200_000
+    })
     for (let turn = 0; turn < 3; turn += 1) await page.evaluate(() => flood.pour(20_000))
     let grown = Number.POSITIVE_INFINITY
     await waitFor(async () => {
