@@ -151,7 +151,7 @@ test('coins that cannot be chosen are refused with the reason', async t => {
   }
   t.regex(await ruleOf([frozen]), /frozen/)
   t.regex(await ruleOf([incoming]), /incoming/)
-  t.regex(await ruleOf([`${'00'.repeat(32)}:0`]), /does not have/)
+  t.regex(await ruleOf([`${'00'.repeat(32)}:0`]), /unspent ones of this wallet/)
   t.regex(await ruleOf([]), /must be 1 to/)
   t.is(await ruleOf([incoming], { replaces: 'ab' }), 'TX_NOT_FOUND')
   t.is(await ruleOf([await coinOf(alice, '200000')], { ...spendOf('250000') }), 'INSUFFICIENT_FUNDS')
