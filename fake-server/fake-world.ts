@@ -116,7 +116,8 @@ export const openPersistentWorld = async ({
   limits,
   ...options
 }: PersistentWorldOptions): Promise<FakeWorld> => {
-  const ports = { disk, crypto: options.io.crypto }
+  const { clock, crypto } = options.io
+  const ports = { disk, clock, crypto }
   const journal = await readJournal(ports)
   const world = buildWorld(options, restore(journal.files, options), snapshot => {
     return new WorldJournal(ports, journal, { snapshot, ...compact({ limits }) })

@@ -9,7 +9,8 @@ export interface BundleBudget {
 /** The budgets of the pages of the devtools (ecosystem 2.7): the panel with React, and the page that has a wallet inside. */
 export const bundleBudgets: readonly BundleBudget[] = [
   { files: ['dist/devtools/panel/panel.js', 'dist/devtools/panel/panel.css'], limit: 200_000 },
-  { files: ['dist/devtools/page/page.js', 'dist/devtools/page/scrypt-worker.js'], limit: 606_000 }
+  // 10,000 of them as long as the fake world and the wallets have a store each.
+  { files: ['dist/devtools/page/page.js', 'dist/devtools/page/scrypt-worker.js'], limit: 616_000 }
 ]
 
 /**

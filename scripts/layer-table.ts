@@ -41,7 +41,7 @@ const devtoolsReact = (path: string): Room => ({
   only: ['kernel/index', 'app', 'devtools/core', 'devtools/use-store', 'devtools/react']
 })
 
-const FORMATS = ['types', 'schema', 'crypto', 'io', 'base'].map(name => `kernel/${name}`)
+const FORMATS = ['types', 'schema', 'store', 'crypto', 'io', 'base'].map(name => `kernel/${name}`)
 // A platform implements the io port: it shares the port, its crypto and the base.
 const PORTS = ['kernel/index', 'kernel/io', 'kernel/crypto', 'kernel/base']
 const FACES = [
@@ -72,7 +72,7 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/base/errors')],
   [{ path: 'kernel/base/amount', packages: ['big-integer'] }],
   [kernel('kernel/base')],
-  [kernel('kernel/types')],
+  [kernel('kernel/types'), kernel('kernel/store')],
   [kernel('kernel/crypto'), kernel('kernel/schema')],
   [kernel('kernel/plugins')],
   [kernel('kernel/keys'), kernel('kernel/repo')],

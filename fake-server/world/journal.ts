@@ -1,79 +1,87 @@
 import { hex, utf8 } from '@scure/base'
+import { compact } from '../../kernel/base/compact.ts'
 import { WalletError } from '../../kernel/base/errors.ts'
 import { isRecord, type Json, parseJsonText } from '../../kernel/base/json.ts'
 import type { Disk } from '../../kernel/index.ts'
-import type { CryptoPort } from '../../kernel/io/io.ts'
+import type { Clock, CryptoPort } from '../../kernel/io/io.ts'
+import type { Store, StoreChange } from '../../kernel/io/store.ts'
+import { openLogStore } from '../../kernel/store/log-store.ts'
 
 /** One saved step; what it means is the world's business. */
 export type WorldJournalEntry = Json
 
-/** The journal on the disk: the entries of each file, oldest first. */
-export interface SavedJournal {
-  /** 0 if there was nothing. */
-  readonly generation: number
-  readonly files: readonly { readonly path: string; readonly entries: readonly WorldJournalEntry[] }[]
-  /** Obsolete files of other generations. */
-  readonly leftovers: readonly string[]
+/** Saved entries, oldest first, and the name that errors about them have. */
+interface SavedEntries {
+  readonly path: string
+  readonly entries: readonly WorldJournalEntry[]
 }
 
-/** The disk and the crypto of a journal. */
+/** The journal on the disk. */
+export interface SavedJournal {
+  readonly store: Store
+  readonly files: readonly SavedEntries[]
+  /** The number of the first entry, and the one after the last. */
+  readonly first: number
+  readonly next: number
+  /** Files of version 0.1, which go once the store has what they hold. */
+  readonly oldPaths: readonly string[]
+}
+
+/** What a journal needs of its surroundings. */
 export interface JournalPorts {
   readonly disk: Disk
-  readonly crypto: Pick<CryptoPort, 'sha256'>
+  readonly clock: Clock
+  readonly crypto: CryptoPort
 }
 
-/** The limits at which a journal is compacted. */
+/** When a journal is written again: at least so many bytes since the last time, and four times what it began with. */
 export interface JournalLimits {
-  /** Files since the last time. */
-  readonly files: number
-  /** A new journal must be worth it: at least so many characters, and four times what the last one began with. */
   readonly minLength: number
 }
 
-const DEFAULT_LIMITS: JournalLimits = { files: 200, minLength: 1_000_000 }
+const DEFAULT_LIMITS: JournalLimits = { minLength: 1_000_000 }
 
 /**
- * Keeps entries durable on any disk: each commit is one new file, several changes share one, and when there are
- * many files everything is written again as the next generation. Nothing is ever overwritten; `world.json` says
- * which generation counts, and changes only when that generation is complete.
+ * Keeps the entries of a world durable, in a store on its disk: a key is the number of an entry. Changes of one moment share a
+ * batch. When there are many entries, one batch puts those that make the whole world in their place.
  */
 export class WorldJournal {
-  readonly #ports: JournalPorts
+  readonly #disk: Disk
+  readonly #store: Store
   readonly #limits: JournalLimits
   readonly #snapshot: () => Iterable<WorldJournalEntry>
-  #generation: number
-  #newestGeneration: number
-  #sequence: number
-  #length: number
-  #baseLength: number
+  #first: number
+  #next: number
+  #length = 0
+  #baseLength = 0
+  #isRenewing: boolean
   #pending: (WorldJournalEntry | (() => WorldJournalEntry))[] = []
   #added = 0
   #durable = 0
   #running: Promise<void> | undefined
-  #old: string[]
-  #clearing: Promise<void> = Promise.resolve()
+  #oldPaths: readonly string[]
 
-  /** Goes on where `saved` ends. `snapshot`: entries that make the whole world, as it is when they are taken. */
+  /** Continues where `saved` ends. `snapshot`: entries that make the whole world, as it is when they are taken. */
   constructor(
-    ports: JournalPorts,
+    { disk }: JournalPorts,
     saved: SavedJournal,
     {
       snapshot,
       limits = DEFAULT_LIMITS
     }: { snapshot: () => Iterable<WorldJournalEntry>; limits?: JournalLimits }
   ) {
-    this.#ports = ports
+    this.#disk = disk
+    this.#store = saved.store
     this.#limits = limits
     this.#snapshot = snapshot
-    this.#generation = saved.generation
-    this.#newestGeneration = Math.max(saved.generation, ...saved.leftovers.map(generationOf))
-    this.#sequence = saved.files.length
-    this.#length = 0
-    this.#baseLength = 0
-    this.#old = [...saved.leftovers]
+    this.#first = saved.first
+    this.#next = saved.next
+    this.#oldPaths = saved.oldPaths
+    // A new world is written at once, and one of version 0.1 moves into the store.
+    this.#isRenewing = saved.next === saved.first
   }
 
-  /** Takes an entry in; a function is asked when it is written, so that it can stand for many changes. */
+  /** Adds an entry; a function is called when it is written, so that it can stand for many changes. */
   add(entry: WorldJournalEntry | (() => WorldJournalEntry)): void {
     this.#pending.push(entry)
     this.#added += 1
@@ -92,24 +100,22 @@ export class WorldJournal {
       })
       await this.#running
     }
+    if (this.#oldPaths.length > 0 && !this.#isRenewing) await this.#removeOld()
   }
 
-  /** Saves, and ends all work on the disk. */
+  /** Saves, and closes the store. */
   async close(): Promise<void> {
     await this.saved()
-    await this.#clearing
+    await this.#store.close()
   }
 
   async #write(): Promise<void> {
     const count = this.#added
     const entries = this.#pending.map(entry => (typeof entry === 'function' ? entry() : entry))
     this.#pending = []
+    const isWhole = this.#isRenewing || this.#length > Math.max(this.#limits.minLength, 4 * this.#baseLength)
     try {
-      const lines = entries.map(entry => JSON.stringify(entry))
-      if (!this.#isCrowded() || !(await this.#renew())) {
-        this.#length += await this.#append(this.#generation, this.#sequence, lines)
-        this.#sequence += 1
-      }
+      await this.#save(isWhole ? [...this.#snapshot()] : entries, isWhole)
       this.#durable = count
     } catch (error) {
       this.#pending = [...entries, ...this.#pending]
@@ -117,78 +123,94 @@ export class WorldJournal {
     }
   }
 
-  #isCrowded(): boolean {
-    const { files, minLength } = this.#limits
-    if (this.#generation === 0 || this.#sequence >= files) return true
-    return this.#length > Math.max(minLength, 4 * this.#baseLength)
-  }
-
-  /** Writes everything as a new generation. False if that failed where appending may still work. */
-  async #renew(): Promise<boolean> {
-    this.#newestGeneration += 1
-    const generation = this.#newestGeneration
-    const old = this.#generation
-    const oldCount = this.#sequence
-    const portions = portionsOf(this.#snapshot())
-    const written: string[] = []
-    let length = 0
-    try {
-      // From here on a missing manifest means damage, never a world that was just begun.
-      if (old === 0) await this.#ports.disk.setText(MANIFEST, manifestOf(0))
-      for (const [sequence, lines] of portions.entries()) {
-        written.push(pathOf(generation, sequence))
-        length += await this.#append(generation, sequence, lines)
-      }
-      await this.#ports.disk.setText(MANIFEST, manifestOf(generation))
-    } catch (error) {
-      this.#old.push(...written)
-      if (old === 0) throw error
-      return false
+  async #save(entries: readonly WorldJournalEntry[], isWhole: boolean): Promise<void> {
+    const values = entries.map(entry => utf8.decode(JSON.stringify(entry)))
+    const changes: StoreChange[] = values.map((value, i) => ({ key: keyOf(this.#next + i), value }))
+    if (isWhole) {
+      for (let at = this.#first; at < this.#next; at += 1) changes.push({ key: keyOf(at), value: undefined })
     }
-    this.#generation = generation
-    this.#sequence = portions.length
-    this.#length = 0
-    this.#baseLength = length
-    for (let sequence = 0; sequence < oldCount; sequence += 1) this.#old.push(pathOf(old, sequence))
-    // Nobody waits for this: what is left behind is ignored, and deleted another time.
-    this.#clearing = this.#clearing.then(() => this.#clear())
-    return true
-  }
-
-  async #append(generation: number, sequence: number, lines: readonly string[]): Promise<number> {
-    const body = lines.join('\n')
-    const head = { format: LOG_FORMAT, generation, sequence, sha256: digestOf(body, this.#ports.crypto) }
-    await this.#ports.disk.setText(pathOf(generation, sequence), `${JSON.stringify(head)}\n${body}`)
-    return body.length
-  }
-
-  /** Deletes obsolete files; a failed deletion is tried again with the next generation. */
-  async #clear(): Promise<void> {
-    for (const path of this.#old.splice(0)) {
-      try {
-        await this.#ports.disk.delete(path)
-      } catch {
-        this.#old.push(path)
-      }
+    await this.#store.batch(changes)
+    const length = values.reduce((sum, value) => sum + value.length, 0)
+    if (isWhole) {
+      this.#first = this.#next
+      this.#baseLength = length
     }
+    this.#length = isWhole ? 0 : this.#length + length
+    this.#next += values.length
+    this.#isRenewing = false
+  }
+
+  /** Deletes the files of version 0.1. While the store has entries, what is left of them counts for nothing. */
+  async #removeOld(): Promise<void> {
+    for (const path of this.#oldPaths) await this.#disk.delete(path)
+    this.#oldPaths = []
   }
 }
 
 /**
- * Reads a journal and checks every file of it. Changes nothing.
+ * Opens the journal of a world and reads all of it. Changes nothing.
  *
  * @throws CORRUPT_FILE naming the file that is damaged or missing
  */
-export const readJournal = async ({ disk, crypto }: JournalPorts): Promise<SavedJournal> => {
+export const readJournal = async (ports: JournalPorts): Promise<SavedJournal> => {
+  let loss: unknown
+  const noteLoss = (error: unknown): void => {
+    loss ??= error
+  }
+  const { disk, clock, crypto } = ports
+  // What failed beside a batch is tried again with a later one.
+  const store = await openLogStore({
+    disk,
+    clock,
+    crypto,
+    folder: FOLDER,
+    onLoss: noteLoss,
+    report: () => {}
+  })
+  const files: SavedEntries[] = []
+  let [first, next] = [1, 1]
+  for (let after: Uint8Array | undefined; ; ) {
+    const keys = await store.keys({ limit: PAGE, ...compact({ after }) })
+    const values = await store.getMany(keys)
+    if (loss !== undefined) throw loss
+    after = keys.at(-1)
+    if (after === undefined) break
+    if (files.length === 0) first = numberOf(keys[0] as Uint8Array)
+    next = numberOf(after) + 1
+    const path = `${FOLDER}, entries up to ${next - 1}`
+    files.push({
+      path,
+      entries: values.map(value => parseLine(utf8.encode(value as Uint8Array), path) as Json)
+    })
+  }
+  const oldPaths = await disk.list(OLD_FOLDER)
+  if ((await disk.getText(MANIFEST)) !== undefined) oldPaths.push(MANIFEST)
+  return { store, first, next, oldPaths, files: files.length > 0 ? files : await readOldJournal(ports) }
+}
+
+const FOLDER = 'world'
+const PAGE = 1000
+
+/** Six bytes, the highest first. */
+const keyOf = (number: number): Uint8Array => hex.decode(number.toString(16).padStart(12, '0'))
+
+const numberOf = (key: Uint8Array): number => Number.parseInt(hex.encode(key), 16)
+
+/**
+ * Reads what version 0.1 has saved of a world, a file for each commit, and checks every file of it. Changes nothing.
+ *
+ * @throws CORRUPT_FILE naming the file that is damaged or missing
+ */
+const readOldJournal = async ({ disk, crypto }: JournalPorts): Promise<readonly SavedEntries[]> => {
   const manifest = await disk.getText(MANIFEST)
-  const paths = (await disk.list(FOLDER)).filter(path => NAME.test(path)).sort()
+  const paths = (await disk.list(OLD_FOLDER)).filter(path => NAME.test(path)).sort()
   if (manifest === undefined) {
     if (paths.length > 0) throw corrupt(MANIFEST, 'it is missing')
-    return { generation: 0, files: [], leftovers: [] }
+    return []
   }
   const generation = parseManifest(manifest)
   const own = generation === 0 ? [] : paths.filter(path => generationOf(path) === generation)
-  const files: { path: string; entries: readonly WorldJournalEntry[] }[] = []
+  const files: SavedEntries[] = []
   for (const sequence of own.keys()) {
     const path = pathOf(generation, sequence)
     const text = await disk.getText(path)
@@ -196,25 +218,22 @@ export const readJournal = async ({ disk, crypto }: JournalPorts): Promise<Saved
     files.push({ path, entries: parseLog(text, { path, generation, sequence, crypto }) })
   }
   if (files.length === 0 && generation > 0) throw corrupt(pathOf(generation, 0), 'it is missing')
-  return { generation, files, leftovers: paths.filter(path => generationOf(path) !== generation) }
+  return files
 }
 
-const FOLDER = 'log'
+const OLD_FOLDER = 'log'
 const MANIFEST = 'world.json'
 const FORMAT = 'holdfast-fake-world'
 const LOG_FORMAT = 'holdfast-fake-world-log'
 const NAME = /^log\/\d{8}-\d{8}\.jsonl$/
-const PORTION = 1_000_000
 
 const pathOf = (generation: number, sequence: number): string =>
-  `${FOLDER}/${pad(generation)}-${pad(sequence)}.jsonl`
+  `${OLD_FOLDER}/${pad(generation)}-${pad(sequence)}.jsonl`
 
 const pad = (count: number): string => String(count).padStart(8, '0')
 
-const generationOf = (path: string): number => Number(path.slice(FOLDER.length + 1, FOLDER.length + 9))
-
-const manifestOf = (generation: number): string =>
-  `${JSON.stringify({ format: FORMAT, version: 1, generation })}\n`
+const generationOf = (path: string): number =>
+  Number(path.slice(OLD_FOLDER.length + 1, OLD_FOLDER.length + 9))
 
 const corrupt = (path: string, rule: string, cause?: unknown): WalletError =>
   new WalletError('CORRUPT_FILE', { path, rule }, cause)
@@ -255,21 +274,4 @@ const parseLine = (text: string, path: string): unknown => {
   } catch (error) {
     throw corrupt(path, 'it is no JSON', error)
   }
-}
-
-const portionsOf = (entries: Iterable<WorldJournalEntry>): string[][] => {
-  const portions: string[][] = []
-  let lines: string[] = []
-  let length = 0
-  for (const entry of entries) {
-    const line = JSON.stringify(entry)
-    lines.push(line)
-    length += line.length
-    if (length < PORTION) continue
-    portions.push(lines)
-    lines = []
-    length = 0
-  }
-  if (lines.length > 0 || portions.length === 0) portions.push(lines)
-  return portions
 }

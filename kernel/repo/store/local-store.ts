@@ -1,9 +1,9 @@
 import { WalletError } from '../../base/errors.ts'
 import { makeYielder } from '../../base/yielder.ts'
+import { mergeCountOf } from '../../store/merge-policy.ts'
 import type { EngineStore } from '../../types/engine.ts'
 import { type Change, type ChunkRange, chunkName, encodeChunk } from './chunk.ts'
 import { type ChunkPlace, type LoadedChunk, loadChunks } from './load-chunks.ts'
-import { mergeCountOf } from './merge-policy.ts'
 
 /**
  * Opens the encrypted store of one folder, and repairs it if it must (see {@link loadChunks}).

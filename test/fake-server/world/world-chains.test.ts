@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { JsonObject } from '../../../kernel/base/json.ts'
 import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
 import type { Io } from '../../../kernel/io/io.ts'
+import { openLogStore } from '../../../kernel/store/log-store.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
@@ -50,7 +50,7 @@ test('a world that was saved with one chain opens unchanged, and keeps the secon
   t.is(world.chain.view.tip.hash, '4cfbbc7da1d1389cce05b7dadccefb742c7e43c3a0187a7e11cd860e46b732ef')
   const { faucetKey } = world.chain.toJson() as JsonObject
   t.is(faucetKey, '7d752128164ee69a019523a4ff8263efd70de67afb2482787cd1522b0a0756db')
-  const lines = [...files].flatMap(([path, text]) =>
+  const lines = (JSON.parse(saved) as [string, string][]).flatMap(([path, text]) =>
     path.startsWith('log/') ? text.split('\n').slice(1) : []
   )
   const [, newest = ''] = lines
@@ -58,7 +58,7 @@ test('a world that was saved with one chain opens unchanged, and keeps the secon
   t.is(JSON.stringify(bitcoin), newest)
   world.chains.litecoin.mine(3)
   await world.close()
-  for (const [path, text] of JSON.parse(saved) as [string, string][]) t.is(files.get(path), text)
+  for (const path of files.keys()) t.true(path.startsWith('world/'), `${path} is of the old layout`)
   const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
   t.is(again.chains.litecoin.height, 3)
   t.deepEqual(again.toJson(), world.toJson())
@@ -97,20 +97,26 @@ test('both chains go through a disk change by change, each with its own blocks a
   t.throws(() => makeFakeWorld({ io: makeIo(), saved: strange as never }), { code: 'CORRUPT_FILE' })
 })
 
-test('an error about a damaged chain names the file that held it last', async t => {
+test('an error about a damaged chain says up to which entry', async t => {
   const files = new Map<string, string>()
   const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
   world.chains.litecoin.mine()
   await world.saved()
   world.chains.bitcoin.mine()
   await world.close()
-  const path = 'log/00000001-00000001.jsonl'
-  const [head = '', body = ''] = (files.get(path) ?? '').split('\n')
-  const changed = body.replace(/"tip":"./, '"tip":"x')
-  const digest = createHash('sha256').update(changed).digest('hex')
-  files.set(path, `${JSON.stringify({ ...JSON.parse(head), sha256: digest })}\n${changed}`)
+  const { clock, crypto } = makeIo()
+  const fail = (error: unknown): never => {
+    throw error
+  }
+  const options = { disk: memoryDisk(files), folder: 'world', clock, crypto, onLoss: fail, report: fail }
+  const store = await openLogStore(options)
+  const [key = new Uint8Array()] = await store.keys({ limit: 1, reverse: true })
+  const [value] = await store.getMany([key])
+  const changed = new TextDecoder().decode(value).replace(/"tip":"./, '"tip":"x')
+  await store.batch([{ key, value: new TextEncoder().encode(changed) }])
+  await store.close()
   const error = await t.throwsAsync(openPersistentWorld({ disk: memoryDisk(files), io: makeIo() }))
-  t.true(isWalletError(error, 'CORRUPT_FILE') && error.details.path === path, error?.message)
+  t.true(isWalletError(error, 'CORRUPT_FILE') && error.details.path.startsWith('world, '), error?.message)
 })
 
 test('devices reach each chain on its own ports, by TCP and by WebSocket', async t => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { mergeCountOf } from '../../../../kernel/repo/store/merge-policy.ts'
+import { mergeCountOf } from '../../../kernel/store/merge-policy.ts'
 
 const many = (count: number, size: number): number[] => new Array(count).fill(size)
 

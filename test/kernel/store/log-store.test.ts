@@ -1,0 +1,317 @@
+import test from 'ava'
+import { makeRandom } from '../../../fake-server/base/faults.ts'
+import { compact } from '../../../kernel/base/compact.ts'
+import { errorOf } from '../../../kernel/base/errors.ts'
+import type { Disk } from '../../../kernel/io/disk.ts'
+import type { Store, StoreChange } from '../../../kernel/io/store.ts'
+import { openLogStore } from '../../../kernel/store/log-store.ts'
+import { textOfKey } from '../../../kernel/store/sorted-map.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { makeShakyDisk } from '../../helpers/shaky-disk.ts'
+
+const { crypto, clock } = makeRepoIo()
+const folder = 'local/store'
+
+interface Opened {
+  readonly store: Store
+  readonly losses: string[]
+  readonly reports: string[]
+}
+
+const openOn = async (disk: Disk): Promise<Opened> => {
+  const losses: string[] = []
+  const reports: string[] = []
+  const store = await openLogStore({
+    ...{ disk, folder, crypto, clock },
+    onLoss: error => losses.push(errorOf(error).message),
+    report: error => reports.push(errorOf(error).message)
+  })
+  return { store, losses, reports }
+}
+
+const open = (files: Map<string, string>): Promise<Opened> => openOn(makeFaultDisk(files))
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+const put = (key: string, value: string | Uint8Array): StoreChange => ({
+  key: bytes(key),
+  value: typeof value === 'string' ? bytes(value) : value
+})
+const remove = (key: string): StoreChange => ({ key: bytes(key), value: undefined })
+
+/** Everything in a store, read in pages of three. */
+const contentOf = async (store: Store): Promise<Record<string, string>> => {
+  const content: [string, string][] = []
+  for (let after: Uint8Array | undefined; ; ) {
+    const keys = await store.keys({ limit: 3, ...compact({ after }) })
+    const values = await store.getMany(keys)
+    for (const [i, key] of keys.entries())
+      content.push([textOfKey(key), new TextDecoder().decode(values[i] ?? bytes('DAMAGED'))])
+    after = keys.at(-1)
+    if (after === undefined) return Object.fromEntries(content)
+  }
+}
+
+const chunksOf = (files: Map<string, string>): string[] =>
+  [...files.keys()].filter(path => path.startsWith(folder)).sort()
+
+test('batches are read back after a restart, the last change of a key counts, and deleted keys stay away', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.batch([put('b', '1'), put('a', '2'), put('gone', '3'), put('b', '4')])
+  await store.batch([remove('gone'), put('__proto__', '5'), remove('never')])
+  const expected = { a: '2', b: '4', ['__proto__']: '5' }
+  t.deepEqual(Object.entries(await contentOf(store)).sort(), Object.entries(expected).sort())
+  await store.close()
+  const again = await open(files)
+  t.deepEqual(Object.entries(await contentOf(again.store)).sort(), Object.entries(expected).sort())
+  t.deepEqual(await again.store.getMany([bytes('gone'), bytes('b')]), [undefined, bytes('4')])
+  t.deepEqual([again.losses, again.reports], [[], []])
+})
+
+test('keys come in the order of their bytes, from either end and between bounds', async t => {
+  const { store } = await open(new Map())
+  const keys = [
+    Uint8Array.of(255),
+    Uint8Array.of(0),
+    Uint8Array.of(128, 1),
+    Uint8Array.of(128),
+    Uint8Array.of(1)
+  ]
+  await store.batch(keys.map(key => ({ key, value: key })))
+  const page = async (range: object): Promise<number[][]> =>
+    (await store.keys({ limit: 10, ...range })).map(key => [...key])
+  t.deepEqual(await page({}), [[0], [1], [128], [128, 1], [255]])
+  t.deepEqual(await page({ reverse: true, limit: 2 }), [[255], [128, 1]])
+  t.deepEqual(await page({ after: Uint8Array.of(1), before: Uint8Array.of(255) }), [[128], [128, 1]])
+  t.deepEqual(await page({ after: Uint8Array.of(1), before: Uint8Array.of(128, 1), reverse: true }), [[128]])
+  await store.batch([{ key: Uint8Array.of(128), value: undefined }, put('a', '')])
+  t.deepEqual(await page({}), [[0], [1], [97], [128, 1], [255]])
+})
+
+test('an empty value is a value', async t => {
+  const files = new Map<string, string>()
+  await (await open(files)).store.batch([put('a', '')])
+  t.deepEqual(await (await open(files)).store.getMany([bytes('a'), bytes('b')]), [
+    new Uint8Array(),
+    undefined
+  ])
+})
+
+test('batches of one moment share a chunk', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await Promise.all(['a', 'b', 'c'].map(key => store.batch([put(key, key)])))
+  t.is(chunksOf(files).length, 1)
+  t.deepEqual(await contentOf(store), { a: 'a', b: 'b', c: 'c' })
+})
+
+/** A story with a batch of several parts and enough batches for merges; `done` gets each state that is durable. */
+const play = async (store: Store, done: (content: Record<string, string>) => void): Promise<void> => {
+  const content: Record<string, string> = {}
+  const batch = async (changes: readonly (readonly [string, string | undefined])[]): Promise<void> => {
+    await store.batch(changes.map(([key, value]) => (value === undefined ? remove(key) : put(key, value))))
+    for (const [key, value] of changes) {
+      if (value === undefined) delete content[key]
+      else content[key] = value
+    }
+    done({ ...content })
+  }
+  await batch([['first', '1']])
+  // 2.5 MB are three parts.
+  await batch(Array.from({ length: 5 }, (_, i) => [`large${i}`, `${i}`.repeat(500_000)]))
+  for (let i = 0; i < 9; i += 1)
+    await batch([
+      ['count', `${i}`],
+      [`small${i}`, 'x'],
+      [`small${i - 2}`, undefined]
+    ])
+  await batch([
+    ['large1', undefined],
+    ['large2', 'short'],
+    ['large3', undefined]
+  ])
+  await store.close()
+}
+
+for (const kind of FAULT_KINDS) {
+  test(`a batch is there as a whole or not at all, and what was acknowledged is there, if any write is ${kind}`, async t => {
+    const counting = makeFaultDisk(new Map())
+    const states: Record<string, string>[] = [{}]
+    await play((await openOn(counting)).store, state => states.push(state))
+    t.true(counting.writeCount > states.length + 3, 'there are merges, and a batch of several parts')
+    const texts = states.map(state => JSON.stringify(Object.entries(state).sort()))
+    for (let at = 1; at <= counting.writeCount; at += 1) {
+      const files = new Map<string, string>()
+      const disk = makeFaultDisk(files, { at, kind })
+      let durable = 0
+      const { store } = await openOn(disk)
+      await play(store, () => {
+        durable += 1
+      }).catch(() => {})
+      t.true(disk.hasFired)
+      await store.close()
+      const after = await open(files)
+      const content = JSON.stringify(Object.entries(await contentOf(after.store)).sort())
+      const state = texts.indexOf(content)
+      t.true(
+        state === durable || state === durable + 1,
+        `write ${at}: state ${state} of ${durable} acknowledged`
+      )
+      // It goes on from there, and the next start finds nothing wrong.
+      await after.store.batch([put('later', 'y')])
+      await after.store.close()
+      const again = await open(files)
+      const expected = [...Object.entries(states[state] ?? {}), ['later', 'y']].sort()
+      t.deepEqual(Object.entries(await contentOf(again.store)).sort(), expected as [string, string][])
+      t.deepEqual(again.losses, [], `write ${at}`)
+    }
+  })
+}
+
+test('a failed batch changes nothing, also if it arrived, and the next one takes its place', async t => {
+  const seed = Date.now() % 1_000_000
+  t.log(`seed ${seed}`)
+  for (const arrives of [false, true]) {
+    for (const at of [1, 2, 3]) {
+      const files = new Map<string, string>()
+      const disk = makeShakyDisk(files, seed + at)
+      const { store } = await openOn(disk)
+      await store.batch([put('a', 'old')])
+      disk.fail({ call: 'set', at, arrives })
+      const large = [put('a', 'new'), ...[0, 1, 2, 3].map(i => put(`b${i}`, `${i}`.repeat(500_000)))]
+      await t.throwsAsync(store.batch(large), { code: 'STORAGE_FAILED' })
+      t.deepEqual(await contentOf(store), { a: 'old' })
+      await store.batch([put('c', '1')])
+      t.deepEqual(await contentOf(store), { a: 'old', c: '1' })
+      await store.close()
+      const again = await open(files)
+      t.deepEqual(await contentOf(again.store), { a: 'old', c: '1' })
+      t.deepEqual(again.losses, [])
+    }
+  }
+})
+
+test('any history leaves what a map would have, through merges, restarts and reads between them', async t => {
+  const seed = Date.now() % 1_000_000
+  t.log(`seed ${seed}`)
+  const random = makeRandom(seed)
+  const draw = (count: number): number => Math.floor(random() * count)
+  for (let run = 0; run < 20; run += 1) {
+    const files = new Map<string, string>()
+    const model = new Map<string, string>()
+    let { store } = await openOn(makeShakyDisk(files, seed + run))
+    for (let step = 0; step < 60; step += 1) {
+      const changes: StoreChange[] = []
+      for (let i = draw(4); i >= 0; i -= 1) {
+        const key = `k${draw(12)}`
+        const value = draw(4) === 0 ? undefined : `${step}`.repeat(draw(10) === 0 ? 20_000 : draw(40))
+        changes.push(value === undefined ? remove(key) : put(key, value))
+        if (value === undefined) model.delete(key)
+        else model.set(key, value)
+      }
+      const written = store.batch(changes)
+      // Reads while it is written see one state or the other.
+      if (draw(3) === 0) await contentOf(store)
+      await written
+      if (draw(8) === 0) {
+        await store.close()
+        store = (await openOn(makeShakyDisk(files, seed + run + step))).store
+      }
+    }
+    t.deepEqual(await contentOf(store), Object.fromEntries([...model].sort()), `run ${run}`)
+    await store.close()
+    const { store: again, losses } = await open(files)
+    t.deepEqual(await contentOf(again), Object.fromEntries([...model].sort()), `run ${run}`)
+    t.deepEqual(losses, [])
+  }
+})
+
+test('the files stay few, and no larger than twice what counts', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (let i = 0; i < 300; i += 1)
+    await store.batch([put(`row${i % 10}`, `${i}`.repeat(10_000)), put(`small${i}`, 'x')])
+  await store.close()
+  const size = chunksOf(files).reduce((sum, path) => sum + (files.get(path) ?? '').length, 0)
+  // Ten rows of 30 KB are 400,000 letters of base64.
+  t.true(size < 1_000_000, `${size} letters`)
+  t.true(chunksOf(files).length < 40, `${chunksOf(files).length} files`)
+  t.is(Object.keys(await contentOf((await open(files)).store)).length, 310)
+})
+
+test('a damaged value is missing and reported once; all others are read', async t => {
+  const files = new Map<string, string>()
+  await (await open(files)).store.batch([put('a', 'aaaa'), put('b', 'bbbb'), put('c', 'cccc')])
+  const [path = ''] = chunksOf(files)
+  const text = files.get(path) ?? ''
+  files.set(path, text.replace(crypto.toBase64(bytes('bbbb')), crypto.toBase64(bytes('bbXb'))))
+  const { store, losses } = await open(files)
+  t.deepEqual(await contentOf(store), { a: 'aaaa', b: 'DAMAGED', c: 'cccc' })
+  t.deepEqual(await store.getMany([bytes('b')]), [undefined])
+  t.is(losses.length, 1)
+})
+
+test('a chunk that is missing or damaged is reported, the others are read, and the next start finds nothing wrong', async t => {
+  for (const damage of ['missing', 'damaged', 'swapped']) {
+    const files = new Map<string, string>()
+    const { store } = await open(files)
+    for (const key of ['a', 'b', 'c']) await store.batch([put(key, key)])
+    const [first = '', second = ''] = chunksOf(files)
+    const kept = files.get(second) ?? ''
+    if (damage === 'missing') files.delete(second)
+    else files.set(second, damage === 'swapped' ? (files.get(first) ?? '') : `x${kept.slice(1)}`)
+    const before = new Map(files)
+    const { store: hurt, losses } = await open(files)
+    t.deepEqual(await contentOf(hurt), { a: 'a', c: 'c' })
+    t.is(losses.length, 1, damage)
+    t.deepEqual(files, before, 'opening changes nothing')
+    await hurt.batch([put('d', 'd')])
+    await hurt.close()
+    const again = await open(files)
+    t.deepEqual(await contentOf(again.store), { a: 'a', c: 'c', d: 'd' })
+    t.deepEqual(again.losses, [])
+    const inQuarantine = [...files.keys()].filter(path => path.startsWith('quarantine/'))
+    t.is(inQuarantine.length, damage === 'missing' ? 0 : 1)
+  }
+})
+
+test('a store reads parts of its chunks where the disk can', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.batch(Array.from({ length: 40 }, (_, i) => put(`row${i}`, `${i % 10}`.repeat(15_000))))
+  await store.close()
+  let read = 0
+  const plain = makeFaultDisk(files)
+  const disk: Disk = {
+    ...plain,
+    list: folder => plain.list(folder),
+    getText: () => Promise.reject(new Error('a whole text was read')),
+    getSlice: async (path, start, end) => {
+      const text = (await plain.getText(path))?.slice(start, end)
+      read += text?.length ?? 0
+      return text
+    }
+  }
+  const { store: again } = await openOn(disk)
+  const [value] = await again.getMany([bytes('row7')])
+  t.deepEqual(value, bytes('7'.repeat(15_000)))
+  t.true(read < 40_000, `${read} letters were read`)
+})
+
+test('a disk that cannot be read is not taken for an empty one', async t => {
+  const disk = makeFaultDisk(new Map())
+  disk.cutPower()
+  await t.throwsAsync(openOn(disk), { code: 'STORAGE_FAILED' })
+})
+
+test('a closed store has ended its batches and refuses everything', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const written = store.batch([put('a', '1')])
+  await store.close()
+  await written
+  for (const call of [() => store.batch([]), () => store.getMany([]), () => store.keys({ limit: 1 })])
+    await t.throwsAsync(call, { code: 'STORAGE_FAILED' })
+  t.deepEqual(await contentOf((await open(files)).store), { a: '1' })
+})
