@@ -1,6 +1,7 @@
 import {
   type AbortSignalLike,
   type Channel,
+  type ChannelHandlers,
   compact,
   type Disk,
   type EngineLog,
@@ -233,14 +234,15 @@ const channelFunctions = (
   })
   const open = async (
     id: number,
-    start: (handlers: { onText(text: string): void; onClose(error?: Error): void }) => Promise<Channel>
+    start: (handlers: ChannelHandlers, options: { readonly signal: AbortSignalLike }) => Promise<Channel>
   ): Promise<null> => {
     const { life } = cell
-    // Filled once it is open.
-    const kept: { send?(text: string): void; close?(): void } = {}
+    const { signal, abort } = makeAbort()
+    // It can send once it is open.
+    const kept: { send?(text: string): void; close(): void } = { close: abort }
     const release = channels.keep(id, kept)
     try {
-      const channel = await start({
+      const handlers: ChannelHandlers = {
         onText: text => {
           if (!life.aborted) cell.emit({ type: 'channel', id, text })
         },
@@ -249,10 +251,11 @@ const channelFunctions = (
           const shown = error === undefined ? null : errorJson(error)
           if (!life.aborted) cell.emit({ type: 'channel', id, text: null, error: shown })
         }
-      })
+      }
+      const channel = await start(handlers, { signal })
       kept.send = text => channel.send(text)
       kept.close = () => channel.close()
-      if (life.aborted) channel.close()
+      if (life.aborted || signal.aborted) channel.close()
     } catch (error) {
       release()
       throw error
@@ -275,14 +278,14 @@ const channelFunctions = (
           ]
           if (!/^[a-z0-9.:-]+$/i.test(host)) to.fail('has no host')
           reach(`${isTls ? 'tls' : 'tcp'}://${host.includes(':') ? `[${host}]` : host}:${port}`)
-          return open(numberOf(id), handlers => connect({ host, port, isTls }, handlers))
+          return open(numberOf(id), (...args) => connect({ host, port, isTls }, ...args))
         }),
       webSocket:
         webSocket &&
         (async (id: Reply, url: Reply) => {
           const address = textOf(url, 8192)
           reach(address)
-          return open(numberOf(id), handlers => webSocket(address, handlers))
+          return open(numberOf(id), (...args) => webSocket(address, ...args))
         })
     }) as Requests
   }

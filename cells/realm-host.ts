@@ -12,6 +12,11 @@ interface RealmTap {
   readonly before: string | undefined
 }
 
+interface ChannelFunctions {
+  readonly onText: Fn
+  readonly onClose: Fn
+}
+
 /** The host that a contained plugin is applied with: everything in it is a request to the kernel. Evaluated in the realm. */
 export class RealmHost {
   /** What the plugin has tapped, in its order: the kernel calls each by its place here. */
@@ -21,7 +26,7 @@ export class RealmHost {
   #isSealed = false
   readonly #link: RealmLink
   readonly #values: RealmValues
-  readonly #channels = new Map<number, { onText: Fn; onClose: Fn }>()
+  readonly #channels = new Map<number, ChannelFunctions>()
   readonly #near: Near
 
   constructor(link: RealmLink, values: RealmValues, near: Near) {
@@ -132,7 +137,8 @@ export class RealmHost {
     }
     for (const name of ['connect', 'webSocket']) {
       if (parts.includes(name))
-        io[name] = (to: unknown, handlers: { onText: Fn; onClose: Fn }) => this.#connect(name, to, handlers)
+        io[name] = (to: unknown, handlers: ChannelFunctions, options?: { readonly signal?: unknown }) =>
+          this.#connect([name, to], handlers, options?.signal)
     }
     return Object.freeze(io)
   }
@@ -191,13 +197,26 @@ export class RealmHost {
     return pending
   }
 
-  async #connect(name: string, to: unknown, handlers: { onText: Fn; onClose: Fn }): Promise<unknown> {
+  async #connect(
+    [name, to]: [string, unknown],
+    handlers: ChannelFunctions,
+    signal: unknown
+  ): Promise<unknown> {
     const id = this.#link.nextId++
     this.#channels.set(id, handlers)
     const note = (what: string, args: unknown[]): void =>
       this.#link.post({ type: 'note', context: 0, name: what, args: [id, ...args] })
+    let isOpen = false
+    const abort = (): void => {
+      if (!isOpen) note('channel.close', [])
+    }
+    const opening = this.#link.request(0, name, [id, to])
+    const { aborted, addEventListener } = (signal ?? {}) as Record<string, unknown>
+    if (aborted === true) abort()
+    else if (typeof addEventListener === 'function') addEventListener.call(signal, 'abort', abort)
     try {
-      await this.#link.request(0, name, [id, to])
+      await opening
+      isOpen = true
     } catch (error) {
       this.#channels.delete(id)
       throw error

@@ -145,10 +145,10 @@ const tourSettings = (server: TourChain['server']): WorldSettings => {
 /** The io of a world, which reaches one port of this computer beside it. */
 const reaching = (io: Io, worldIo: Io, port: number): Io => ({
   ...worldIo,
-  connect: async (address, handlers) => {
+  connect: async (address, handlers, options) => {
     const connect = address.port === port ? io.connect : worldIo.connect
     if (connect === undefined) throw new Error('No TCP on this platform')
-    return connect(address, handlers)
+    return connect(address, handlers, options)
   }
 })
 

@@ -1,4 +1,4 @@
-import type { Channel, ChannelHandlers, Clock, Io } from '../../kernel/io/io.ts'
+import type { AbortSignalLike, Channel, ChannelHandlers, Clock, Io } from '../../kernel/io/io.ts'
 import { errorReply, RPC } from './json-rpc.ts'
 import type { ServerKind } from './kinds.ts'
 import { serverKinds } from './kinds.ts'
@@ -36,16 +36,21 @@ export const makeElectrumConnect = (
 ): ElectrumConnect => {
   const open = new Set<() => void>()
   let isClosed = false
-  const start = async (handlers: ChannelHandlers, isStream: boolean): Promise<Channel> => {
+  const start = async (
+    handlers: ChannelHandlers,
+    isStream: boolean,
+    signal: AbortSignalLike | undefined
+  ): Promise<Channel> => {
     await chain.clock.turn()
+    if (signal?.aborted === true) throw new Error('The connection is needed no more')
     if (isClosed) throw new Error('connect ECONNREFUSED')
     const line = openLine(chain, handlers, { ...options, isStream, onEnd: end => open.delete(end) })
     open.add(line.end)
     return line.channel
   }
   return {
-    connect: (_address, handlers) => start(handlers, true),
-    webSocket: (_url, handlers) => start(handlers, false),
+    connect: (_address, handlers, options) => start(handlers, true, options?.signal),
+    webSocket: (_url, handlers, options) => start(handlers, false, options?.signal),
     close: () => {
       isClosed = true
       for (const end of [...open]) end()

@@ -71,16 +71,16 @@ export const makeWorldIo = ({
           if (!isOnline()) throw offline()
           return fetch(url, options)
         },
-        connect: (address, handlers) => {
+        connect: (address, handlers, options) => {
           const { host, port, isTls } = address
           const isHere = isOnline() && isLoopback(host) && !isTls
           const electrum = chains.find(({ tcpPort }) => isHere && tcpPort === port)?.electrum
-          return reach(handlers, electrum && (gated => electrum.connect(address, gated)))
+          return reach(handlers, electrum && (gated => electrum.connect(address, gated, options)))
         },
-        webSocket: (url, handlers) => {
+        webSocket: (url, handlers, options) => {
           const port = isOnline() ? WEB_SOCKET.exec(url)?.[1] : undefined
           const electrum = chains.find(({ webSocketPort }) => `${webSocketPort}` === port)?.electrum
-          return reach(handlers, electrum && (gated => electrum.webSocket(url, gated)))
+          return reach(handlers, electrum && (gated => electrum.webSocket(url, gated, options)))
         }
       }
     },

@@ -99,3 +99,15 @@ export const makeAbort = (): Abort => {
     }
   }
 }
+
+/**
+ * Calls `end` when the signal aborts, or at once if it has aborted already.
+ *
+ * @returns stops listening
+ */
+export const onAbort = (signal: AbortSignalLike | undefined, end: (error: Error) => void): (() => void) => {
+  const listener = (): void => end(new Error('The connection is needed no more'))
+  if (signal?.aborted === true) listener()
+  else signal?.addEventListener('abort', listener)
+  return () => signal?.removeEventListener('abort', listener)
+}

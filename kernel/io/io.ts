@@ -137,8 +137,11 @@ export interface TcpAddress {
   readonly circuit?: string
 }
 
-/** Options of {@link Io.webSocket}: the circuit, as of {@link TcpAddress}. */
-export type WebSocketOptions = Pick<TcpAddress, 'circuit'>
+/** Options of {@link Io.webSocket}; {@link Io.connect} takes the signal, and the circuit in its address. */
+export interface WebSocketOptions extends Pick<TcpAddress, 'circuit'> {
+  /** Ends the attempt to open the connection, which then rejects at once and leaves no socket. An open connection is closed by {@link Channel.close}. */
+  readonly signal?: AbortSignalLike
+}
 
 /**
  * Everything ambient that the kernel and its plugins may use; a platform makes one (`holdfast/node`, `holdfast/browser`).
@@ -164,7 +167,11 @@ export interface Io {
    */
   fetch(url: string, options?: FetchOptions): Promise<FetchReply>
   /** Absent where the platform has no TCP (browsers). */
-  readonly connect?: (address: TcpAddress, handlers: ChannelHandlers) => Promise<Channel>
+  readonly connect?: (
+    address: TcpAddress,
+    handlers: ChannelHandlers,
+    options?: Pick<WebSocketOptions, 'signal'>
+  ) => Promise<Channel>
   readonly webSocket?: (
     url: string,
     handlers: ChannelHandlers,

@@ -74,7 +74,9 @@ export const currencyIo = (io: Io, onFault: OnFault): Io => {
     ...compact({
       connect:
         connect &&
-        Object.freeze<typeof connect>((address, handlers) => connect(address, guarded(handlers, onFault))),
+        Object.freeze<typeof connect>((address, handlers, options) =>
+          connect(address, guarded(handlers, onFault), options)
+        ),
       webSocket:
         webSocket &&
         Object.freeze<typeof webSocket>((url, handlers, options) =>

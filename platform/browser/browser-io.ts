@@ -41,7 +41,8 @@ export const makeBrowserIo = (options: BrowserIoOptions = {}): BrowserIo => {
     random: browserRandom,
     fetch,
     fetchCrossOrigin: makeCrossOriginFetch({ fetch, clock: browserClock, random: browserRandom, proxies }),
-    webSocket: (url, handlers) => openBrowserWebSocket(url, handlers, maxReplyBytes)
+    webSocket: (url, handlers, { signal } = {}) =>
+      openBrowserWebSocket(url, handlers, { maxBytes: maxReplyBytes, signal })
   }
 }
 

@@ -1,15 +1,16 @@
-import type { Channel, ChannelHandlers } from '../../kernel/io/io.ts'
+import { onAbort } from '../../kernel/base/deadline.ts'
+import type { AbortSignalLike, Channel, ChannelHandlers } from '../../kernel/io/io.ts'
 
 /**
  * Opens a WebSocket that carries text messages; `Io.webSocket` of a web page.
  *
- * Rejects if it is not open within 30 seconds. A message of more than `maxBytes` characters, one that is no text, and
+ * Rejects if it is not open within 30 seconds, and when the signal aborts before. A message of more than `maxBytes` characters, one that is no text, and
  * a peer that leaves more than `maxBytes` unread, close it with an error.
  */
 export const openBrowserWebSocket = (
   url: string,
   handlers: ChannelHandlers,
-  maxBytes: number
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignalLike | undefined }
 ): Promise<Channel> =>
   new Promise((resolve, reject) => {
     const socket = new page.WebSocket(url)
@@ -20,10 +21,12 @@ export const openBrowserWebSocket = (
       failure ??= error
       socket.close()
     }
-    const limit = setTimeout(() => {
-      reject(new Error('The connection took too long'))
-      end(new Error('The connection took too long'))
-    }, OPEN_LIMIT_MS)
+    const giveUp = (error: Error): void => {
+      reject(error)
+      end(error)
+    }
+    const limit = setTimeout(() => giveUp(new Error('The connection took too long')), OPEN_LIMIT_MS)
+    const release = onAbort(signal, giveUp)
     const channel: Channel = {
       send: text => {
         if (isClosing || socket.readyState !== OPEN) return
@@ -37,6 +40,7 @@ export const openBrowserWebSocket = (
     }
     socket.onopen = () => {
       clearTimeout(limit)
+      release()
       isOpen = true
       resolve(channel)
     }
@@ -51,6 +55,7 @@ export const openBrowserWebSocket = (
     }
     socket.onclose = () => {
       clearTimeout(limit)
+      release()
       if (isOpen) handlers.onClose(failure)
       else reject(failure ?? new Error('The connection was refused'))
     }

@@ -2,7 +2,9 @@ import type { X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { compact } from '../../kernel/base/compact.ts'
+import { onAbort } from '../../kernel/base/deadline.ts'
 import { WalletError } from '../../kernel/base/errors.ts'
+import type { AbortSignalLike } from '../../kernel/io/io.ts'
 
 /** A pinned certificate, and when its owner pinned it, as ISO text. */
 export interface PinnedCertificate {
@@ -37,6 +39,8 @@ export interface TlsTarget {
   readonly servername: string | undefined
   /** Opens a connection to it, which the caller encrypts. */
   open(): Promise<Socket>
+  /** Ends a handshake. */
+  readonly signal?: AbortSignalLike | undefined
 }
 
 /**
@@ -176,7 +180,7 @@ const CERTIFICATE_CODE =
 const reasonName = (text: string): string => (/^[A-Z_]{1,60}$/.test(text) ? text : 'unknown')
 
 const handshake = async (
-  { host, servername, open }: TlsTarget,
+  { host, servername, open, signal }: TlsTarget,
   options: ConnectionOptions
 ): Promise<TLSSocket> => {
   const [tls, socket] = await Promise.all([import('node:tls'), open()])
@@ -185,6 +189,7 @@ const handshake = async (
     const limit = setTimeout(() => secure.destroy(new Error('The connection took too long')), HANDSHAKE_MS)
     const refuse = (error: Error): void => {
       clearTimeout(limit)
+      release()
       secure.destroy()
       reject(error)
     }
@@ -192,8 +197,11 @@ const handshake = async (
     // One that ends in the middle of the handshake says nothing else.
     const end = (): void => refuse(new Error('The server closed the connection during the TLS handshake'))
     secure.once('close', end)
+    let release = (): void => undefined
+    release = onAbort(signal, refuse)
     secure.once('secureConnect', () => {
       clearTimeout(limit)
+      release()
       secure.removeListener('error', refuse)
       secure.removeListener('close', end)
       resolve(secure)

@@ -39,12 +39,12 @@ export const makeNodeIo = (options: NodeIoOptions = {}): Io => {
     clock: nodeClock,
     random: makeNodeRandom(),
     fetch: withLogins(makeNodeFetch(maxReplyBytes, sockets.isProxied ? openUrl : undefined), loginOf),
-    connect: async (address, handlers) =>
-      textChannel(await sockets.open(address, certificates), handlers, maxReplyBytes),
-    webSocket: (url, handlers, { circuit } = {}) =>
+    connect: async (address, handlers, { signal } = {}) =>
+      textChannel(await sockets.open(address, { certificates, signal }), handlers, maxReplyBytes),
+    webSocket: (url, handlers, { circuit, signal } = {}) =>
       openNodeWebSocket(url, handlers, {
-        ...limits,
-        open: target => sockets.open(addressOf(target, circuit), certificates)
+        ...{ ...limits, signal },
+        open: target => sockets.open(addressOf(target, circuit), { certificates, signal })
       }),
     ...compact({ isProxied: sockets.isProxied ? true : undefined })
   }

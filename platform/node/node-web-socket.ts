@@ -1,12 +1,15 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
-import type { Channel, ChannelHandlers } from '../../kernel/io/io.ts'
+import { onAbort } from '../../kernel/base/deadline.ts'
+import type { AbortSignalLike, Channel, ChannelHandlers } from '../../kernel/io/io.ts'
 
 /** Options of {@link openNodeWebSocket}. */
 export interface WebSocketLimits {
   /** The largest message, and the most that a peer may leave unread. */
   readonly maxBytes: number
   readonly openLimitMs: number
+  /** Ends the attempt to open it. */
+  readonly signal?: AbortSignalLike | undefined
 }
 
 /**
@@ -18,7 +21,7 @@ export interface WebSocketLimits {
 export const openNodeWebSocket = async (
   url: string,
   handlers: ChannelHandlers,
-  { maxBytes, openLimitMs, open }: WebSocketLimits & { open(url: URL): Promise<Socket> }
+  { maxBytes, openLimitMs, signal, open }: WebSocketLimits & { open(url: URL): Promise<Socket> }
 ): Promise<Channel> => {
   const { WebSocket } = await import('ws')
   // Before the request, so that a refused certificate is the error.
@@ -30,10 +33,20 @@ export const openNodeWebSocket = async (
       maxPayload: maxBytes,
       perMessageDeflate: false
     })
-    const refuse = (error: Error): void => reject(error)
     const channel = channelOf(socket, handlers, maxBytes)
+    let release = (): void => undefined
+    const refuse = (error: Error): void => {
+      release()
+      reject(error)
+    }
     socket.once('error', refuse)
+    release = onAbort(signal, error => {
+      reject(error)
+      socket.terminate()
+      connection.destroy()
+    })
     socket.once('open', () => {
+      release()
       socket.removeListener('error', refuse)
       resolve(channel)
     })

@@ -31,7 +31,11 @@ const openHost = () => {
         new Promise(resolve =>
           fetched.push({ url, signal, answer: () => resolve({ status: 200, headers: {}, text: '' }) })
         ),
-      async webSocket(url, { onClose }): Promise<Channel> {
+      async webSocket(url, { onClose }, { signal } = {}): Promise<Channel> {
+        if (url.endsWith('/silent'))
+          return new Promise((_resolve, reject) =>
+            signal?.addEventListener('abort', () => reject(new Error('aborted')))
+          )
         open.push(url)
         const close = (): void => {
           open.splice(open.indexOf(url), 1)
@@ -87,6 +91,15 @@ test('a connection with a number that is in use is refused, and closes no other'
   note('channel.close', 16)
   await request('webSocket', 17, 'wss://a.example/17')
   await t.throwsAsync(request('webSocket', 18, 'wss://a.example/18'), { message: /16 connections/ })
+})
+
+test('a connection that is given up while it opens ends, and so does one of a cell that ends', async t => {
+  const { request, note, restart } = openHost()
+  for (const end of [() => note('channel.close', 1), restart]) {
+    const opening = request('webSocket', 1, 'wss://a.example/silent')
+    end()
+    await t.throwsAsync(opening, { message: 'aborted' })
+  }
 })
 
 test('a request with a number that is in use is refused, and only its own is aborted', async t => {

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process'
+import dns from 'node:dns'
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { ChannelHandlers } from '../../kernel/io/io.ts'
+import { makeAbort } from '../../kernel/base/deadline.ts'
+import type { AbortSignalLike, ChannelHandlers } from '../../kernel/io/io.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 
 const io = makeNodeIo()
@@ -304,6 +306,60 @@ test('a WebSocket refuses a message beyond the limit, a refused hand-shake and a
   const channel = await smallIo.webSocket?.(await serveWebSocket(t, socket => socket.pause()), deaf.handlers)
   for (let i = 0; i < 100; i++) channel?.send('x'.repeat(1024 * 1024))
   t.is((await deaf.closed)?.message, 'The peer does not read')
+})
+
+for (const [kind, waitsFor] of [
+  ['TCP', 'a name to be looked up'],
+  ['TLS', 'a handshake'],
+  ['WebSocket', 'an upgrade'],
+  ['SOCKS', 'a proxy']
+] as const)
+  test.serial(
+    `an attempt at ${kind} that waits for ${waitsFor} ends at the signal, and leaves no socket`,
+    async t => {
+      const { lookup } = dns
+      t.teardown(() => {
+        dns.lookup = lookup
+      })
+      const sockets: Socket[] = []
+      const server = createTcpServer({ allowHalfOpen: false }, socket => {
+        socket.resume()
+        sockets.push(socket)
+      })
+      const port = await listen(t, server)
+      const lookups: string[] = []
+      if (kind === 'TCP') dns.lookup = ((name: string) => void lookups.push(name)) as never
+      const proxied = makeNodeIo({ proxy: { host: '127.0.0.1', port } })
+      const { handlers, texts } = listener()
+      const open = (signal: AbortSignalLike): Promise<unknown> | undefined => {
+        const address = { host: kind === 'TCP' ? 'silent.example' : '127.0.0.1', port, isTls: kind === 'TLS' }
+        if (kind === 'WebSocket') return io.webSocket?.(`ws://127.0.0.1:${port}`, handlers, { signal })
+        return (kind === 'SOCKS' ? proxied : io).connect?.(address, handlers, { signal })
+      }
+      const { signal, abort } = makeAbort()
+      const opening = open(signal) as Promise<unknown>
+      while (sockets.length + lookups.length === 0) await new Promise(resolve => setImmediate(resolve))
+      const ended = Promise.all(sockets.map(socket => new Promise(resolve => socket.once('close', resolve))))
+      abort()
+      await t.throwsAsync(opening, { message: /needed no more/ })
+      await ended
+      await t.throwsAsync(open(signal) as Promise<unknown>, { message: /needed no more/ })
+      t.deepEqual(texts, [])
+    }
+  )
+
+test('a signal that aborts later leaves an open connection alone', async t => {
+  const port = await listen(
+    t,
+    createTcpServer(socket => socket.on('data', data => socket.write(data)))
+  )
+  const { handlers, until } = listener()
+  const { signal, abort } = makeAbort()
+  const channel = await io.connect?.({ host: '127.0.0.1', port, isTls: false }, handlers, { signal })
+  abort()
+  channel?.send('still here')
+  t.is(await until(all => all.length >= 10), 'still here')
+  channel?.close()
 })
 
 test('the clock moves, waits, is cancelled and waits for months without firing early', async t => {

@@ -1,4 +1,4 @@
-import type { Clock, Grade } from '../../../kernel/plugin-api.ts'
+import { type AbortSignalLike, type Clock, type Grade, makeAbort } from '../../../kernel/plugin-api.ts'
 import type { ElectrumPool } from './electrum/pool.ts'
 import type { HistoryItem } from './electrum/replies.ts'
 import { fetchHistories } from './electrum/requests.ts'
@@ -83,7 +83,7 @@ export class SecondOpinion implements WitnessLife {
   #round = 0
   #skip = 0
   #connection: Parameters<WitnessLife['onOpen']>[0] | undefined
-  #isEnded = false
+  readonly #end = makeAbort()
   #comparing: Promise<void> | undefined
   #mustCompare = false
 
@@ -105,13 +105,14 @@ export class SecondOpinion implements WitnessLife {
 
   /** What asks a second server for something else. */
   get second(): { readonly witness: Witness | undefined; readonly life: WitnessLife } {
-    const isOver = (): boolean => this.#isEnded
+    const { signal } = this
     return {
       witness: this.#witness,
       life: {
         get isEnded() {
-          return isOver()
+          return signal.aborted
         },
+        signal,
         onOpen() {}
       }
     }
@@ -152,13 +153,13 @@ export class SecondOpinion implements WitnessLife {
   }
 
   async #compareLoop(...[source, onCompared]: Parameters<SecondOpinion['compareSoon']>): Promise<void> {
-    while (this.#mustCompare && !this.#isEnded) {
+    while (this.#mustCompare && !this.isEnded) {
       this.#mustCompare = false
       const before = new Set(this.differences)
       const compared = source()
       // A failure means that the next look compares again.
       await this.#compareDue(compared).catch(() => undefined)
-      if (this.#isEnded || source().ledger !== compared.ledger) continue
+      if (this.isEnded || source().ledger !== compared.ledger) continue
       this.#endWaits(compared)
       await onCompared(this.differences.filter(text => !before.has(text))).catch(() => undefined)
     }
@@ -166,7 +167,7 @@ export class SecondOpinion implements WitnessLife {
 
   async #compareDue(compared: Compared): Promise<void> {
     const tried = new Set<ScriptRecord>()
-    while (!this.#isEnded) {
+    while (!this.isEnded) {
       const records = [...compared.table.records()]
         .filter(record => !tried.has(record) && this.#isDue(record, compared.ledger))
         .slice(0, MAX_COMPARED)
@@ -203,17 +204,21 @@ export class SecondOpinion implements WitnessLife {
   }
 
   get isEnded(): boolean {
-    return this.#isEnded
+    return this.signal.aborted
+  }
+
+  get signal(): AbortSignalLike {
+    return this.#end.signal
   }
 
   onOpen(connection: Parameters<WitnessLife['onOpen']>[0]): void {
     this.#connection = connection
-    if (this.#isEnded) this.end()
+    if (this.isEnded) this.end()
   }
 
   /** Ends a comparison, and asks no server any more. */
   end(): void {
-    this.#isEnded = true
+    this.#end.abort()
     this.#connection?.close(new Error('The wallet was closed'))
   }
 

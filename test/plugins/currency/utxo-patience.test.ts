@@ -217,23 +217,29 @@ test('a payment leaves at once and alone, however many requests wait for a serve
   await Promise.all([first, others, payments])
 })
 
+const regtestPool = (io: Io, server: ChainServer): ElectrumPool => {
+  const regtest = bitcoinRow.networks.find(({ name }) => name === 'regtest') ?? bitcoinRow.networks[0]
+  return new ElectrumPool(io, regtest, {
+    ...{ servers: [server], linked: new LinkedHeaders(io, regtest, memoryDisk()) },
+    log: { debug() {}, info() {}, warn() {}, error() {} }
+  })
+}
+
+const silentClient = (onFault: (text: string) => void): PoolClient => ({
+  scripts: { placeOf: () => undefined, branches: () => [] },
+  ...{ onOpen() {}, onTip() {}, onLinked() {}, onScript() {}, onLost() {}, onReady() {} },
+  onFault
+})
+
 test('a pool that no wallet needs any more waits no longer for a busy server that has not answered yet', async t => {
   let requests = 0
   const stage = makeStage(() => {
     requests += 1
     return busy
   })
-  const regtest = bitcoinRow.networks.find(({ name }) => name === 'regtest') ?? bitcoinRow.networks[0]
-  const pool = new ElectrumPool(stage.io, regtest, {
-    ...{ servers: [stage.server], linked: new LinkedHeaders(stage.io, regtest, memoryDisk()) },
-    log: { debug() {}, info() {}, warn() {}, error() {} }
-  })
+  const pool = regtestPool(stage.io, stage.server)
   const faults: string[] = []
-  const client: PoolClient = {
-    scripts: { placeOf: () => undefined, branches: () => [] },
-    ...{ onOpen() {}, onTip() {}, onLinked() {}, onScript() {}, onLost() {}, onReady() {} },
-    onFault: text => void faults.push(text)
-  }
+  const client = silentClient(text => void faults.push(text))
   const nothing = (): Promise<unknown> => stage.clock.settle(new Promise(() => undefined))
   const until = async (isThere: () => boolean): Promise<void> => {
     while (!isThere()) await new Promise(resolve => setImmediate(resolve))
@@ -247,6 +253,42 @@ test('a pool that no wallet needs any more waits no longer for a busy server tha
     t.is(stage.clock.monotonic(), 0, 'no timer was left')
     t.is(requests, waits)
   }
+})
+
+test('one attempt at most is made at a silent server of Electrum, however often wallets pause and wait', async t => {
+  let openings = 0
+  let inFlight = 0
+  let most = 0
+  const clock = makeClock()
+  const connect: NonNullable<Io['connect']> = (_address, _handlers, options) =>
+    new Promise((_resolve, reject) => {
+      openings += 1
+      inFlight += 1
+      most = Math.max(most, inFlight)
+      options?.signal?.addEventListener('abort', () => {
+        inFlight -= 1
+        reject(new Error('aborted'))
+      })
+    })
+  const io: Io = { ...makeNodeIo(), clock, connect }
+  const server = readElectrumUrl('tcp://electrum.test:50001')
+  if (server === undefined) throw new Error('It is no server')
+  const pool = regtestPool(io, server)
+  const client = silentClient(() => {})
+  for (let pause = 0; pause < 9; pause += 1) {
+    const detach = pool.attach(client)
+    while (openings === pause) await new Promise(resolve => setImmediate(resolve))
+    detach()
+  }
+  t.deepEqual([openings, inFlight, most], [9, 0, 1])
+  // Each attempt of a wallet that stays has ended before the next one begins.
+  const detach = pool.attach(client)
+  const waited = await clock.settle(pool.whenReady(120_000, true))
+  t.regex(String(waited.value), /does not answer/)
+  t.true(openings > 12, `${openings} attempts`)
+  t.is(most, 1)
+  detach()
+  t.is(inFlight, 0)
 })
 
 const COUNT = 100_000

@@ -1,15 +1,12 @@
 import {
   type AbortSignalLike,
   type Channel,
-  type ChannelHandlers,
   type Clock,
   type ConnectionLoss,
-  compact,
   type Io,
   type Json,
   type JsonObject,
   patienceOf,
-  type TcpAddress,
   tryJsonText,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
@@ -23,6 +20,7 @@ import {
   MAX_BATCH,
   ServerHabits
 } from './batches.ts'
+import { type ElectrumServer, openChannel } from './open-channel.ts'
 
 /** One request: a method of the Electrum protocol with its parameters. */
 export interface ElectrumCall {
@@ -54,7 +52,7 @@ export interface ChainServer {
 /** The calls of a connection to its owner; none after `onClose`. */
 export interface ConnectionHandlers {
   readonly scripts?: ScriptSource | undefined
-  /** Aborts if the connection is needed no more before it is open; a server of HTTP, which can be busy for minutes, then rejects at once. */
+  /** Aborts if the connection is needed no more before it is open; the attempt then rejects at once and leaves no socket. */
   readonly signal?: AbortSignalLike
   /**
    * Returns true if a server that is busy for minutes is to be waited for; it is given up if left out. Called without a reason once it
@@ -108,8 +106,8 @@ class ElectrumConnection implements ChainConnection {
   }
 
   /**
-   * Connects. Rejects if this platform has no such transport, or the server is not there within 10 s; three times that through a
-   * proxy, whose circuit the connection shares with others of the same name only.
+   * Connects. Rejects if this platform has no such transport, the connection is needed no more, or the server is not there within
+   * 10 s; three times that through a proxy, whose circuit the connection shares with others of the same name only.
    */
   static async open(io: Io, target: Target, handlers: ConnectionHandlers): Promise<ElectrumConnection> {
     const { server, circuit } = target
@@ -119,8 +117,7 @@ class ElectrumConnection implements ChainConnection {
       onClose: (error?: Error): void =>
         self.close(self.#learn() ?? error ?? new Error('The server closed the connection'))
     }
-    const opening = openChannel(io, server, { ...received, circuit })
-    const channel = await withLimit(io, opening)
+    const channel = await openChannel(io, server, { ...received, circuit, needed: handlers.signal })
     if (self.#isClosed) throw new Error('The server closed the connection')
     self.#channel = channel
     return self
@@ -360,41 +357,7 @@ const MAX_MESSAGE = 16_000_000
 const MAX_IN_FLIGHT = 5000
 const SILENCE_MS = 15_000
 const MAX_WAIT_MS = 120_000
-const CONNECT_MS = 10_000
 const PROBE_MS = 5_000
-
-const openChannel = (
-  io: Io,
-  server: ElectrumServer,
-  { circuit, ...received }: ChannelHandlers & { readonly circuit: string | undefined }
-): Promise<Channel> => {
-  if ('tcp' in server) {
-    if (io.connect === undefined) throw new Error('This platform has no TCP connections')
-    return io.connect({ ...server.tcp, ...compact({ circuit }) }, received)
-  }
-  if (io.webSocket === undefined) throw new Error('This platform has no WebSocket connections')
-  return io.webSocket(server.webSocket, received, compact({ circuit }))
-}
-
-const withLimit = (io: Io, opening: Promise<Channel>): Promise<Channel> =>
-  new Promise((resolve, reject) => {
-    let isLate = false
-    const cancel = io.clock.after(CONNECT_MS * patienceOf(io), () => {
-      isLate = true
-      reject(new Error('The server does not answer'))
-    })
-    opening.then(
-      channel => {
-        cancel()
-        if (isLate) channel.close()
-        else resolve(channel)
-      },
-      error => {
-        cancel()
-        reject(error instanceof Error ? error : new Error('The server is not there'))
-      }
-    )
-  })
 
 const readMessages = (text: string): readonly JsonObject[] | undefined => {
   const value = tryJsonText(text)
@@ -443,11 +406,6 @@ export class ElectrumFault extends Error {
     this.name = 'ElectrumFault'
   }
 }
-
-/** Where an Electrum server listens: a TCP address, or a WebSocket URL. */
-type ElectrumServer =
-  | { readonly url: string; readonly tcp: TcpAddress }
-  | { readonly url: string; readonly webSocket: string }
 
 /** Reads `tcp://host:port`, `tls://host:port`, `ws://…` or `wss://…`; undefined for anything else. */
 export const readElectrumUrl = (url: string): ChainServer | undefined => {

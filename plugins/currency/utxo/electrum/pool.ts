@@ -296,6 +296,9 @@ export class ElectrumPool {
         }
       },
       error => {
+        // The headers of the disk may have failed, and not the server.
+        attempt.abort()
+        opening.then(connection => connection.close(new Error(UNNEEDED))).catch(() => undefined)
         if (this.#opening !== attempt) return
         this.#opening = undefined
         this.#lost(server, error)

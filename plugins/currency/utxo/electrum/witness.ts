@@ -1,4 +1,4 @@
-import { compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
+import { type AbortSignalLike, compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
 import { parseHeader } from '../chain/header.ts'
 import type { NetworkRow } from '../params/coin.ts'
 import type { ScriptSource } from '../wallet/scripts.ts'
@@ -31,6 +31,8 @@ export interface Testimony {
 /** What a second server is asked for: its end closes the connection. */
 export interface WitnessLife {
   readonly isEnded: boolean
+  /** Aborts at the end, while a connection is opened. */
+  readonly signal?: AbortSignalLike
   onOpen(connection: { close(error: Error): void }): void
 }
 
@@ -72,7 +74,8 @@ export const queryWitness = async (
     if (query.life.isEnded) return unable
     let connection: ChainConnection | undefined
     try {
-      const handlers = { scripts: query.scripts, onNotification: () => {}, onClose: () => {} }
+      const { scripts, life } = query
+      const handlers = { scripts, ...compact({ signal: life.signal }), onNotification() {}, onClose() {} }
       connection = await server.open(io, handlers, circuit)
       query.life.onOpen(connection)
       const testimony = await testify(connection, { io, network, query })

@@ -1,4 +1,4 @@
-import { type Txid, WalletError } from '../../../../kernel/plugin-api.ts'
+import { makeAbort, type Txid, WalletError } from '../../../../kernel/plugin-api.ts'
 import { programOf, writeScript } from '../chain/address.ts'
 import { hexOf, type RawTx as ParsedTx, parseRawTx, scriptHashOf } from '../chain/transaction.ts'
 import { ElectrumFault, ElectrumRefusal, NO_METHOD } from '../electrum/connection.ts'
@@ -66,31 +66,34 @@ const querySecond = async (
   witness: Witness,
   scripts: readonly OwnedScript[]
 ): Promise<Testimony | undefined> => {
-  let isOver = false
+  const over = makeAbort()
   let connection: Parameters<WitnessLife['onOpen']>[0] | undefined
   let cancel: (() => void) | undefined
   const limited: WitnessLife = {
     get isEnded() {
-      return isOver || life.isEnded
+      return over.signal.aborted || life.isEnded
     },
+    signal: over.signal,
     onOpen(opened) {
       connection = opened
       life.onOpen(opened)
-      if (isOver) opened.close(new Error(TOO_SLOW))
+      if (over.signal.aborted) opened.close(new Error(TOO_SLOW))
     }
   }
   const limit = new Promise<undefined>(resolve => {
     cancel = io.clock.after(SECOND_MS, () => {
-      isOver = true
+      over.abort()
       connection?.close(new Error(TOO_SLOW))
       resolve(undefined)
     })
   })
   const scripthashes = scripts.map(({ script }) => scriptHashOf(script))
   const query = { life: limited, skip: 0, scripthashes, heights: [], wantsCoins: true }
+  life.signal?.addEventListener('abort', over.abort)
   try {
     return await Promise.race([witness(pool.serverUrl, query), limit])
   } finally {
+    life.signal?.removeEventListener('abort', over.abort)
     cancel?.()
   }
 }
