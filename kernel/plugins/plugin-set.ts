@@ -334,11 +334,11 @@ const needsOf = (plugin: Plugin): PluginSnapshot['needsKeysTo'] => {
 }
 
 const currencyOf = (info: CurrencyInfo): CurrencySnapshot => {
-  const { currencyCode, displayName, walletType, denominations, signing } = info
+  const { currencyCode, displayName, walletType, denominations, signing, customFeeTemplate } = info
   const isSignedByKernel = signing === undefined ? undefined : true
   return Object.freeze({
     ...{ currencyCode, displayName, walletType, denominations },
-    ...compact({ isSignedByKernel })
+    ...compact({ isSignedByKernel, customFeeTemplate })
   })
 }
 

@@ -1,5 +1,6 @@
 import type { AmountUnits } from '../base/amount.ts'
 import type { Json } from '../base/json.ts'
+import type { CustomFeeField } from './currency.ts'
 import type { BalanceDetails, StakingStatus } from './engine.ts'
 import type { LocalLoginId, PluginId, TokenId, Txid, Username, WalletId } from './ids.ts'
 import type { OrderState } from './swap.ts'
@@ -49,12 +50,14 @@ export interface PluginMistake {
   readonly hint?: string
 }
 
-/** The names of a currency and the units of its amounts. */
+/** The names of a currency, the units of its amounts, and the numbers of its fees. */
 export interface CurrencySnapshot extends AmountUnits {
   /** Such as `wallet:bitcoin`. */
   readonly walletType: string
   /** The kernel makes its keys and signs with them; the plugin gets no private key. */
   readonly isSignedByKernel?: boolean
+  /** The numbers that a custom fee consists of. Absent: its payments take levels only. */
+  readonly customFeeTemplate?: readonly CustomFeeField[]
 }
 
 /** One user of this device, without keys. */

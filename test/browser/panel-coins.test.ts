@@ -75,11 +75,14 @@ const pay = ({ page, walletId }: Stage): Promise<string> =>
     [walletId, PAYEE] as const
   )
 
-/** The payments of the wallet, of which no block or one has each. */
+/** The payments of the wallet, once a block has each or it has lost its place. */
 const historyOf = ({ page, walletId }: Stage) =>
   page.evaluate(async wallet => {
-    const { transactions } = await truth.runAction('tx.list', { walletId: wallet })
-    return transactions
+    for (let attempt = 0; ; attempt += 1) {
+      const { transactions } = await truth.runAction('tx.list', { walletId: wallet })
+      if (attempt === 100 || transactions.every(({ state }) => state !== 'unconfirmed')) return transactions
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
   }, walletId)
 
 const shots: readonly (readonly [string, 'dark' | 'light', number])[] = [
@@ -129,6 +132,114 @@ browserTest(
   }
 )
 
+browserTest(
+  'a fee is raised to a rate of one’s own, in both ways, and a rate that is refused says so below its field',
+  async (t, browser) => {
+    const stage = await openStage(t, browser)
+    const { page, hand } = stage
+    const txid = await pay(stage)
+    const raise = page.getByRole('dialog', { name: 'Raise the fee of this payment' })
+    const start = raise.getByRole('button', { name: 'Review…' })
+    const feeField = (): Locator => raise.getByRole('combobox', { name: /^Fee/ })
+    const rateField = (): Locator => raise.getByRole('textbox', { name: /^Fee rate/ })
+    await page.getByRole('button', { name: 'Raise the fee…' }).click()
+    t.is(await rateField().count(), 0)
+    await feeField().selectOption({ label: 'Custom' })
+    t.true(await start.isDisabled(), 'no rate is typed')
+    for (const text of ['12,5', '0', '-3', 'fast']) {
+      await rateField().fill(text)
+      await raise.getByText('Type a number above zero, such as 12.5.').waitFor()
+      t.true(await start.isDisabled(), text)
+    }
+    await rateField().fill('0.5')
+    await start.click()
+    await raise.getByText('The fee is below the 1 that is relayed. Type another one.').waitFor()
+    t.is(await rateField().getAttribute('aria-invalid'), 'true')
+    await shootAll(page, 'raise-fee-custom')
+    await rateField().fill('1.2345')
+    t.is(await raise.getByText('Type another one.').count(), 0)
+    await start.click()
+    await raise.getByText(/with at most three decimals\. Type another one\.$/).waitFor()
+
+    const feeOfReview = async (): Promise<number> => {
+      await review(page).waitFor()
+      const fee = Number.parseFloat(await factOf(page, 'New network fee')) * 1e8
+      return Math.round(fee)
+    }
+    const feeAt = async (rate: string): Promise<number> => {
+      await rateField().fill(rate)
+      await start.click()
+      return feeOfReview()
+    }
+    const discard = async (): Promise<void> => {
+      await hand.press('Discard')
+      await review(page).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Raise the fee…' }).click()
+      await feeField().selectOption({ label: 'Custom' })
+    }
+    const twenty = await feeAt('20')
+    await review(page).getByText(`holdfast tx replace Savings ${txid} --custom-fee satPerByte=20`).waitFor()
+    await discard()
+    const forty = await feeAt('40')
+    t.true(Math.abs(forty - 2 * twenty) <= 1, `${twenty} ${forty}`)
+    await discard()
+    await hand.choose('Way', 'Pay for it with a second one')
+    await rateField().fill('40')
+    await start.click()
+    t.true((await feeOfReview()) > 0)
+    t.is(await factOf(page, 'Hastens'), txid)
+    await review(page).getByText(`holdfast tx bump Savings ${txid} --custom-fee satPerByte=40`).waitFor()
+    await discard()
+    await feeAt('12.5')
+    await hand.press('Sign and send')
+    await review(page).waitFor({ state: 'detached' })
+    await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+    await page.getByText('Open payments', { exact: true }).waitFor({ state: 'detached' })
+    const sent = (await historyOf(stage)).filter(tx => tx.isSend && tx.state === 'confirmed')
+    t.is(sent.length, 1)
+    t.true(Math.abs(Number(sent[0]?.networkFee) - (twenty * 12.5) / 20) <= 1)
+  }
+)
+
+browserTest(
+  'a payment and a sweep take a fee rate, and say below it if it is refused',
+  async (t, browser) => {
+    const { page, hand } = await openStage(t, browser)
+    const send = page.getByRole('region', { name: 'Send' })
+    await hand.fill('Address', PAYEE)
+    await send.getByRole('textbox', { name: /^Amount/ }).fill('0.01')
+    await send.getByRole('combobox', { name: /^Fee/ }).selectOption('custom')
+    const rate = send.getByRole('textbox', { name: /^Fee rate/ })
+    t.true(await send.getByRole('button', { name: 'Max' }).isDisabled())
+    t.true(await send.getByRole('button', { name: 'Review…' }).isDisabled())
+    await rate.fill('99999')
+    await send.getByRole('button', { name: 'Review…' }).click()
+    await send.getByText(/^The fee is above the limit of \d+\. Type another one\.$/).waitFor()
+    await send.scrollIntoViewIfNeeded()
+    await shootAll(page, 'send-custom-fee')
+    await rate.fill('7.5')
+    await send.getByRole('button', { name: 'Review…' }).click()
+    await review(page).getByText('--custom-fee satPerByte=7.5').waitFor()
+    await hand.press('Discard')
+    await review(page).waitFor({ state: 'detached' })
+
+    await page.evaluate(address => truth.fund(address, '2000000'), PAYEE)
+    await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+    const sweep = page.getByRole('region', { name: 'Sweep a key' })
+    await sweep.getByLabel('Key to sweep').fill(KEY)
+    await sweep.getByLabel('Sweep at').selectOption('custom')
+    const start = sweep.getByRole('button', { name: 'Review the sweep…' })
+    t.true(await start.isDisabled())
+    await sweep.getByRole('textbox', { name: /^Fee rate/ }).fill('99999')
+    await start.click()
+    await sweep.getByText(/^The fee is above the limit of \d+\. Type another one\.$/).waitFor()
+    await sweep.getByRole('textbox', { name: /^Fee rate/ }).fill('3')
+    await start.click()
+    const reviewed = page.getByRole('dialog', { name: 'Review this sweep' })
+    await reviewed.getByText('holdfast sweep Savings --custom-fee satPerByte=3').waitFor()
+  }
+)
+
 browserTest('an incoming payment is hastened by one that spends its coin', async (t, browser) => {
   const stage = await openStage(t, browser)
   const { page, hand, walletId } = stage
@@ -138,6 +249,7 @@ browserTest('an incoming payment is hastened by one that spends its coin', async
   )
   await page.getByText('of it 0.05 BTC incoming').waitFor()
   await hand.press('Show coins')
+  await page.getByText('1 to 4 of 4, the newest first').waitFor()
   const raise = page.getByRole('list', { name: 'Coins' }).getByRole('button', { name: 'Raise the fee…' })
   t.is(await raise.count(), 1)
   await raise.click()
@@ -219,7 +331,7 @@ browserTest(
     await hand.fill('Address', PAYEE)
     await form.getByRole('textbox', { name: 'Amount' }).fill('0.15')
     await hand.press('Choose coins…')
-    t.true(await box(/^0\.3 BTC/).isDisabled())
+    await form.getByRole('checkbox', { name: /^0\.3 BTC/, disabled: true }).waitFor()
     await box(/^0\.1 BTC/).check()
     await form.getByText('One coin, and no others').waitFor()
     await form.getByRole('button', { name: 'Review…' }).click()
@@ -235,7 +347,7 @@ browserTest(
     await form.getByRole('button', { name: 'Review…' }).click()
     await form.getByText(/one that is frozen.*choose others/).waitFor()
     await hand.press('List them again')
-    t.true(await box(/^0\.2 BTC/).isDisabled())
+    await form.getByRole('checkbox', { name: /^0\.2 BTC/, disabled: true }).waitFor()
     await form.getByText('The wallet chooses the coins.').waitFor()
     await form.getByRole('textbox', { name: 'Amount' }).fill('0.05')
     await box(/^0\.1 BTC/).check()

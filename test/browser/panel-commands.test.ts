@@ -275,6 +275,8 @@ const rows: readonly Row[] = [
         .getByRole('button', { name: 'Raise the fee…' })
         .first()
         .click()
+      await page.getByRole('dialog').getByRole('combobox', { name: /^Fee/ }).selectOption('custom')
+      await page.getByRole('dialog').getByLabel('Fee rate').fill('40.5')
       const made = page.getByRole('dialog').getByRole('button', { name: 'Review…' })
       return (await made.getAttribute('data-command')) ?? ''
     },

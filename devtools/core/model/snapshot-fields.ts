@@ -111,7 +111,12 @@ const units: FieldsOf<AmountUnits> = {
   denominations: { each: denomination }
 }
 
-const currency: FieldsOf<CurrencySnapshot> = { ...units, walletType: 'text', isSignedByKernel: maybe('flag') }
+const currency: FieldsOf<CurrencySnapshot> = {
+  ...units,
+  walletType: 'text',
+  isSignedByKernel: maybe('flag'),
+  customFeeTemplate: maybe({ each: { key: 'text', displayName: 'text', unit: 'text' } })
+}
 
 const token: FieldsOf<TokenSnapshot> = { ...units, tokenId: 'text' }
 

@@ -2,9 +2,10 @@ import { type ReactElement, useState } from 'react'
 import type { ReplaceRequest } from '../../../app/actions/spend-review.ts'
 import { compact, type Txid, type WalletId } from '../../../kernel/index.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
-import { ChoiceField, FeeField, type FeeLevel } from '../parts/fields.tsx'
+import { FeeFields, feeAt, feeTemplateOf, readFee } from '../parts/fee-fields.tsx'
+import { ChoiceField } from '../parts/fields.tsx'
 import { visibleText } from '../parts/texts.ts'
-import type { PanelFailure } from '../state/panel-state.ts'
+import { type PanelFailure, useView } from '../state/panel-state.ts'
 
 /** The ways to hasten a payment: one in its place, or one more that spends what it left to the wallet and pays for both. */
 type Way = 'bump' | 'replace'
@@ -19,16 +20,21 @@ export const RaiseFee = (props: {
 }): ReactElement => {
   const { walletId, txid, isOwn, onClose } = props
   const [chosen, choose] = useState<Way>('replace')
-  const [fee, setFee] = useState<FeeLevel>('high')
-  const [refusal, setRefusal] = useState<string | undefined>()
+  const [fee, setFee] = useState(feeAt('high'))
+  const [refusal, setRefusal] = useState<Refusal | undefined>()
+  const template = feeTemplateOf(useView(), walletId)
   const way = isOwn ? chosen : 'bump'
-  const input: ReplaceRequest = { walletId, txid, fee }
+  const request = readFee(fee, template)
+  const input: ReplaceRequest = { walletId, txid, ...request }
   const onFailure = (failure: PanelFailure): boolean => {
-    const text = feeRefusalOf(failure, { way, isOwn })
-    setRefusal(text)
-    return text !== undefined
+    const found = feeRefusalOf(failure, { way, isOwn, isCustom: fee.level === 'custom' })
+    setRefusal(found)
+    return found !== undefined
   }
-  const shared = { input, isMain: true, onDone: onClose, onFailure, children: 'Review…' }
+  const shared = {
+    ...{ input, isMain: true, isDisabled: request === undefined },
+    ...{ onDone: onClose, onFailure, children: 'Review…' }
+  }
   return (
     <>
       {isOwn ? (
@@ -43,16 +49,18 @@ export const RaiseFee = (props: {
         />
       ) : null}
       <p className="soft">{wayTexts[way]}</p>
-      <FeeField
+      <FeeFields
         value={fee}
-        onChange={level => {
-          setFee(level)
+        template={template}
+        onChange={typed => {
+          setFee(typed)
           setRefusal(undefined)
         }}
+        error={refusal?.isOfNumbers === true ? visibleText(refusal.text) : undefined}
       />
-      {refusal === undefined ? null : (
+      {refusal === undefined || refusal.isOfNumbers ? null : (
         <p className="warn breaking" role="alert">
-          {visibleText(refusal)}
+          {visibleText(refusal.text)}
         </p>
       )}
       <div className="dialog-acts">
@@ -79,11 +87,18 @@ const wayTexts: Readonly<Record<Way, string>> = {
   bump: 'A second payment, from the wallet to itself, spends what this one left to it. Its fee is for both, so that miners take both.'
 }
 
+/** Why a fee is not raised. */
+interface Refusal {
+  readonly text: string
+  /** The typed numbers are why, so that it stands below them. */
+  readonly isOfNumbers: boolean
+}
+
 /** Says why a fee is not raised, and what to do; undefined for a failure that has nothing to do with this payment (pure). */
 const feeRefusalOf = (
   { code, message, hint }: Pick<PanelFailure, 'hint' | 'message'> & { readonly code: string },
-  { way, isOwn }: { readonly way: Way; readonly isOwn: boolean }
-): string | undefined => {
+  { way, isOwn, isCustom }: { readonly way: Way; readonly isOwn: boolean; readonly isCustom: boolean }
+): Refusal | undefined => {
   const help = compact({
     NOT_SUPPORTED:
       way === 'replace'
@@ -91,12 +106,13 @@ const feeRefusalOf = (
         : isOwn
           ? 'Choose the other way: replace it. Or wait until a block has it.'
           : 'Wait until a block has it, or ask its sender to raise the fee.',
-    FEE_INVALID:
-      'Choose a higher fee, or name a rate with --custom-fee satPerByte=… in the command of the button.',
+    FEE_INVALID: isCustom ? 'Type another one.' : 'Choose a higher fee, or a custom one.',
     INSUFFICIENT_FUNDS: 'Choose a lower fee.',
     PENDING_FUNDS: 'Choose a lower fee, or wait until a block has the payment.',
     TX_NOT_FOUND: 'A block may have it by now, or the network has dropped it: there is nothing to hasten.'
   })
   const todo = new Map(Object.entries(help)).get(code)
-  return todo === undefined ? undefined : `${[message, hint].filter(Boolean).join('. ')}. ${todo}`
+  if (todo === undefined) return undefined
+  const text = `${[message, hint].filter(Boolean).join('. ')}. ${todo}`
+  return { text, isOfNumbers: isCustom && code === 'FEE_INVALID' }
 }

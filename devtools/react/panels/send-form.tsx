@@ -16,7 +16,15 @@ import { unitsOf } from '../../core/model/amounts.ts'
 import type { View } from '../../core/model/slices.ts'
 import { ActionButton, ActionForm } from '../parts/action-forms.tsx'
 import { Section } from '../parts/details.tsx'
-import { AmountField, ChoiceField, FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
+import {
+  FeeFields,
+  type FeeTemplate,
+  feeAt,
+  feeTemplateOf,
+  readFee,
+  type TypedFee
+} from '../parts/fee-fields.tsx'
+import { AmountField, ChoiceField, TextField } from '../parts/fields.tsx'
 import { type FailureHandler, usePanel, useView } from '../state/panel-state.ts'
 import { type ChosenCoins, CoinChoice } from './coin-choice.tsx'
 
@@ -28,14 +36,14 @@ export const SendForm = ({ walletId }: { readonly walletId: WalletId }): ReactEl
 )
 
 const SendFields = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
-  const { typed, change, changeOf, changeCoins, assets, units, native, request, refuse, errorOf } =
-    useSpendForm(walletId)
+  const form = useSpendForm(walletId)
+  const { typed, change, changeOf, changeCoins, assets, units, native, request, refuse, errorOf } = form
   return (
     <ActionForm
       name="spend.draft"
       input={{ ...request, nativeAmount: native ?? '0' }}
       label="Review…"
-      isReady={request.publicAddress !== '' && native !== undefined}
+      isReady={request.publicAddress !== '' && native !== undefined && form.hasFee}
       onFailure={refuse}
     >
       {assets.length < 2 ? null : (
@@ -64,7 +72,7 @@ const SendFields = ({ walletId }: { readonly walletId: WalletId }): ReactElement
         name="spend.max"
         input={request}
         // What can be sent hangs on the fee, and the fee on who is paid.
-        isDisabled={request.publicAddress === ''}
+        isDisabled={request.publicAddress === '' || !form.hasFee}
         onFailure={refuse}
         onDone={({ nativeAmount: most }) =>
           changeOf(typed.token, {
@@ -74,7 +82,10 @@ const SendFields = ({ walletId }: { readonly walletId: WalletId }): ReactElement
       >
         Max
       </ActionButton>
-      <FeeField value={typed.fee} onChange={fee => change({ fee })} />
+      <FeeFields
+        {...{ value: typed.fee, template: form.template, error: errorOf('fee') }}
+        onChange={fee => change({ fee })}
+      />
       {request.tokenId === undefined ? (
         <CoinChoice {...{ walletId, chosen: typed.coins, error: errorOf('coins') }} onChange={changeCoins} />
       ) : null}
@@ -101,8 +112,10 @@ const useSpendForm = (walletId: WalletId): SpendForm => {
   }
   const tokenId = typed.token === COIN ? undefined : typed.token
   const units = unitsOf(view, { walletId, tokenId })
+  const template = feeTemplateOf(view, walletId)
+  const fee = readFee(typed.fee, template)
   return {
-    ...{ typed, assets, units },
+    ...{ typed, assets, units, template, hasFee: fee !== undefined },
     change(changes) {
       setRefusal(undefined)
       setTyped(before => ({ ...before, ...changes }))
@@ -120,10 +133,13 @@ const useSpendForm = (walletId: WalletId): SpendForm => {
       walletId,
       ...compact({ tokenId, coins: typed.coins.size === 0 ? undefined : [...typed.coins.keys()] }),
       publicAddress: typed.address.trim(),
-      fee: typed.fee
+      ...fee
     },
     refuse(failure) {
-      const found = spendRefusalOf(failure, [units, unitsOf(view, { walletId })])
+      const found =
+        failure.code === 'FEE_INVALID' && typed.fee.level === 'custom'
+          ? { field: 'fee' as const, text: `${failure.message}. Type another one.` }
+          : spendRefusalOf(failure, [units, unitsOf(view, { walletId })])
       setRefusal(found)
       return found !== undefined
     },
@@ -139,6 +155,9 @@ interface SpendForm {
   readonly changeCoins: (update: (before: ChosenCoins) => ChosenCoins) => void
   readonly assets: ReturnType<typeof assetsOf>
   readonly units: AmountUnits
+  readonly template: FeeTemplate
+  /** False while a custom fee lacks a number. */
+  readonly hasFee: boolean
   readonly native: string | undefined
   readonly request: SpendRequest
   readonly refuse: FailureHandler
@@ -149,13 +168,13 @@ interface Typed {
   readonly token: string
   readonly address: string
   readonly amount: string
-  readonly fee: FeeLevel
+  readonly fee: TypedFee
   readonly coins: ChosenCoins
 }
 
 const COIN = ''
 const NO_COINS: ChosenCoins = new Map()
-const EMPTY: Typed = { token: COIN, address: '', amount: '', fee: 'standard', coins: NO_COINS }
+const EMPTY: Typed = { token: COIN, address: '', amount: '', fee: feeAt('standard'), coins: NO_COINS }
 
 /** Lists the assets that a wallet can pay with: its coin, then the enabled tokens, each with its balance. */
 const assetsOf = (
@@ -176,7 +195,7 @@ const assetLabel = (view: View, { walletId, balances }: WalletSnapshot, id: stri
 
 /** The field that caused a failure, and the text to show there. */
 interface SpendRefusal {
-  readonly field: 'address' | 'amount' | 'coins'
+  readonly field: 'address' | 'amount' | 'coins' | 'fee'
   readonly text: string
 }
 

@@ -2,7 +2,8 @@ import { type ReactElement, useRef, useState } from 'react'
 import type { WalletId } from '../../../kernel/index.ts'
 import { ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { Section } from '../parts/details.tsx'
-import { FeeField, type FeeLevel, SecretField } from '../parts/fields.tsx'
+import { FeeFields, feeAt, feeTemplateOf, readFee } from '../parts/fee-fields.tsx'
+import { SecretField } from '../parts/fields.tsx'
 import { useView } from '../state/panel-state.ts'
 import { hasCoins } from './coin-choice.tsx'
 
@@ -13,9 +14,13 @@ import { hasCoins } from './coin-choice.tsx'
 export const SweepForm = ({ walletId }: { readonly walletId: WalletId }): ReactElement | null => {
   const field = useRef<HTMLInputElement>(null)
   const [isTyped, setTyped] = useState(false)
-  const [fee, setFee] = useState<FeeLevel>('standard')
+  const [fee, setFee] = useState(feeAt('standard'))
+  const [feeError, setFeeError] = useState<string | undefined>()
+  const view = useView()
+  const template = feeTemplateOf(view, walletId)
+  const request = readFee(fee, template)
   const canRun = useCanRun('spend.sweep')
-  const isShown = hasCoins(useView(), walletId)
+  const isShown = hasCoins(view, walletId)
   // The field goes, and what was typed with it.
   if (!canRun && isTyped) setTyped(false)
   if (!canRun || !isShown) return null
@@ -27,17 +32,29 @@ export const SweepForm = ({ walletId }: { readonly walletId: WalletId }): ReactE
       </p>
       <ActionForm
         name="spend.sweep"
-        input={{ walletId, privateKeys: [], fee }}
+        input={{ walletId, privateKeys: [], ...request }}
         complete={input => ({ ...input, privateKeys: keysIn(field.current?.value) })}
         label="Review the sweep…"
-        isReady={isTyped}
+        isReady={isTyped && request !== undefined}
+        onFailure={({ code, message }) => {
+          const isOfFee = code === 'FEE_INVALID' && fee.level === 'custom'
+          setFeeError(isOfFee ? `${message}. Type another one.` : undefined)
+          return isOfFee
+        }}
         onDone={() => {
           if (field.current !== null) field.current.value = ''
           setTyped(false)
         }}
       >
         <SecretField label="Key to sweep" field={field} onType={setTyped} />
-        <FeeField label="Sweep at" value={fee} onChange={setFee} />
+        <FeeFields
+          label="Sweep at"
+          {...{ template, value: fee, error: feeError }}
+          onChange={typed => {
+            setFee(typed)
+            setFeeError(undefined)
+          }}
+        />
       </ActionForm>
     </Section>
   )

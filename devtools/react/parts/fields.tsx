@@ -1,5 +1,4 @@
 import { type HTMLInputTypeAttribute, type ReactElement, type ReactNode, type RefObject, useId } from 'react'
-import type { SpendRequest } from '../../../app/actions/spend-review.ts'
 import { readAmount } from '../../../app/format/amounts.ts'
 import { type AmountUnits, mainDenomination } from '../../../kernel/index.ts'
 import { usePanel } from '../state/panel-state.ts'
@@ -88,29 +87,6 @@ export const ChoiceField = (props: {
     </select>
   </label>
 )
-
-/** The speed at which a payment should be mined. */
-export type FeeLevel = NonNullable<SpendRequest['fee']>
-
-/** A list to choose the level of a network fee from. */
-export const FeeField = (props: {
-  readonly label?: string
-  readonly value: FeeLevel
-  readonly onChange: (value: FeeLevel) => void
-}): ReactElement => (
-  <ChoiceField
-    label={props.label ?? 'Fee'}
-    value={props.value}
-    choices={feeLevels}
-    onChange={value => props.onChange(feeLevels.find(([known]) => known === value)?.[0] ?? 'standard')}
-  />
-)
-
-const feeLevels: readonly (readonly [FeeLevel, string])[] = [
-  ['low', 'Low'],
-  ['standard', 'Standard'],
-  ['high', 'High']
-]
 
 /** An amount with its unit beside it; another unit can be typed behind the number. What is wrong with it is said below. */
 export const AmountField = (props: {

@@ -75,6 +75,15 @@ export const scenes: readonly Scene[] = [
     ...{ name: 'raise-fee', state: 'full', place: savings },
     perform: hand => hand.press('Raise the fee…')
   },
+  {
+    ...{ name: 'raise-fee-custom', state: 'full', place: savings },
+    async perform(hand, page) {
+      await hand.press('Raise the fee…')
+      await page.getByRole('dialog').getByRole('combobox', { name: /^Fee/ }).selectOption('custom')
+      await page.getByRole('dialog').getByLabel('Fee rate').fill('12,5')
+      await page.getByText('Type a number above zero').waitFor()
+    }
+  },
   { ...{ name: 'review', state: 'full', place: savings }, perform: reviewPayment },
   {
     ...{ name: 'help', state: 'full', place: 'engines' },

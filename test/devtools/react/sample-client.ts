@@ -4,6 +4,7 @@ import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
 import type { Slices, View } from '../../../devtools/core/model/slices.ts'
 import {
   type AmountUnits,
+  compact,
   type EngineSnapshot,
   Observable,
   type QuoteSnapshot,
@@ -156,6 +157,17 @@ const currency = (pluginId: string, currencyCode: string, decimals: number): Sli
   currency: { ...unitsOf(currencyCode, `The ${pluginId}`, decimals), walletType: `wallet:${pluginId}` }
 })
 
+/** With the number that a custom fee of Bitcoin's family is made of. */
+const withRate = ({ currency: taken, ...rest }: Slices['plugins']): Slices['plugins'] => ({
+  ...rest,
+  ...compact({
+    currency: taken && {
+      ...taken,
+      customFeeTemplate: [{ key: 'satPerByte', displayName: 'Fee rate', unit: 'sat/vB' }]
+    }
+  })
+})
+
 const MAIN = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
 const SPARE = 'o4h2mTbO0nJ2Cq9v4T2Xk9SgWqfB0i9nY3o5l8uKx2M='
 const COLD = 'bQ8e0W1ZlV5mXr3sT9uYc7dKfA2hJ6oPnE4iGxLkMzU='
@@ -167,8 +179,8 @@ export const sampleView: View = {
   plugins: table(
     ({ pluginId }) => pluginId,
     plugin('memory', 'storage'),
-    currency('bitcoin', 'BTC', 8),
-    currency('litecoin', 'LTC', 8),
+    withRate(currency('bitcoin', 'BTC', 8)),
+    withRate(currency('litecoin', 'LTC', 8)),
     { ...currency('faketoken', 'FTK', 2), needsKeysTo: ['sync'] },
     plugin('coingecko', 'rates'),
     plugin('ecb', 'rates'),

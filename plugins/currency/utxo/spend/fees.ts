@@ -63,7 +63,9 @@ const customRate = (custom: JsonObject | undefined, floor: bigint, cap: bigint):
   const text = custom?.satPerByte
   const match = typeof text === 'string' ? /^(\d{1,7})(?:\.(\d{1,3}))?$/.exec(text) : null
   if (match === null) {
-    throw new WalletError('FEE_INVALID', { rule: 'must be { "satPerByte": "12.5" }, a decimal text' })
+    throw new WalletError('FEE_INVALID', {
+      rule: 'must be { "satPerByte": "12.5" }, a decimal text with at most three decimals'
+    })
   }
   const rate = BigInt(match[1] ?? '0') * 1000n + BigInt((match[2] ?? '').padEnd(3, '0'))
   if (rate < floor)

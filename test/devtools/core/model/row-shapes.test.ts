@@ -30,7 +30,8 @@ const hop = {
 /** A recording with a row in most tables: its header, and the line of its tables. */
 const recorded = async (): Promise<readonly [header: string, tables: string]> => {
   const stage = makeStage()
-  const currency = { ...units, walletType: 'wallet:bitcoin' }
+  const customFeeTemplate = [{ key: 'satPerByte', displayName: 'Fee rate', unit: 'sat/vB' }]
+  const currency = { ...units, walletType: 'wallet:bitcoin', customFeeTemplate }
   stage.emit('pluginChanged', {
     ...{ pluginId: 'bitcoin', kind: 'currency', state: 'applied', needsKeysTo: ['sync'], currency }
   })
