@@ -87,7 +87,7 @@ export const sweepRows = (
 const coinText = (coins: number): string => (coins === 1 ? 'a coin' : `${coins} coins`)
 
 const LEFT_TEXTS = {
-  incoming: 'that is incoming: it comes once a block has it, or with --unconfirmed',
+  incoming: 'that is incoming: sweep again once a block has it, or take incoming coins, too (--unconfirmed)',
   immature: 'of new blocks, which must mature first',
   frozen: 'that is frozen in a wallet of the account',
   reserved: 'that an open payment of a wallet of the account spends',

@@ -92,10 +92,11 @@ const shots: readonly (readonly [string, 'dark' | 'light', number])[] = [
 ]
 
 /** Pictures of what is open, in both themes and in a narrow window. */
-const shootAll = async (page: Page, name: string): Promise<void> => {
+const shootAll = async (page: Page, name: string, shown?: Locator): Promise<void> => {
   for (const [look, colorScheme, width] of shots) {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 900 })
+    await shown?.scrollIntoViewIfNeeded()
     await shoot(page, `${name}-${look}`)
   }
   await page.emulateMedia({ colorScheme: 'light' })
@@ -340,7 +341,7 @@ browserTest(
     await form.getByText('2 coins, and no others').waitFor()
     await form.getByText(`--coin ${before['10000000']} --coin ${before['20000000']}`).waitFor()
     await box(/^0\.2 BTC/).scrollIntoViewIfNeeded()
-    await shootAll(page, 'coin-choice')
+    await shootAll(page, 'coin-choice', box(/^0\.2 BTC/))
 
     await box(/^0\.1 BTC/).uncheck()
     await freeze(before['20000000'])
@@ -363,6 +364,46 @@ browserTest(
     t.like(after, { 20000000: before['20000000'], 30000000: before['30000000'] })
   }
 )
+
+browserTest('a sweep leaves incoming coins, and takes them on request', async (t, browser) => {
+  const stage = await openStage(t, browser)
+  const { page, hand } = stage
+  const form = page.getByRole('region', { name: 'Sweep a key' })
+  const field = form.getByLabel('Key to sweep')
+  const tick = form.getByRole('checkbox', { name: 'Also take incoming coins' })
+  const start = form.getByRole('button', { name: 'Review the sweep…' })
+  const sweep = page.getByRole('dialog', { name: 'Review this sweep' })
+  await page.evaluate(address => truth.fund(address, '2000000'), PAYEE)
+  await field.fill(KEY)
+  await start.click()
+  await form.getByText('The key holds incoming coins alone.').waitFor()
+  t.is(await page.getByRole('alert').count(), 0)
+  await shootAll(page, 'sweep-incoming', start)
+  await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+  await page.evaluate(address => truth.fund(address, '3000000'), PAYEE)
+  await start.click()
+  await sweep.getByText('0.03 BTC that is incoming: sweep again once a block has it').waitFor()
+  await sweep.getByText('holdfast sweep Savings --fee standard').waitFor()
+  await hand.press('Discard')
+  await sweep.waitFor({ state: 'detached' })
+
+  await field.fill(KEY)
+  await tick.check()
+  t.is(await form.getByText('The key holds incoming coins alone.').count(), 0)
+  await form.getByText('holdfast sweep Savings --fee standard --unconfirmed').waitFor()
+  await start.click()
+  await sweep.getByText('holdfast sweep Savings --fee standard --unconfirmed').waitFor()
+  t.is(await sweep.getByText('that is incoming').count(), 0)
+  await hand.press('Send it')
+  await sweep.waitFor({ state: 'detached' })
+  await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+  await page
+    .getByText(/^0\.6499\d+ BTC$/)
+    .first()
+    .waitFor()
+  const amounts = (await historyOf(stage)).map(({ nativeAmount }) => Number(nativeAmount))
+  t.is(amounts.filter(native => native > 4_990_000 && native < 5_000_000).length, 1)
+})
 
 browserTest('a key is swept after a review, and only its field ever holds it', async (t, browser) => {
   const stage = await openStage(t, browser)
@@ -392,7 +433,7 @@ browserTest('a key is swept after a review, and only its field ever holds it', a
   await field.fill(KEY)
   await field.scrollIntoViewIfNeeded()
   await form.getByText('holdfast sweep Savings --fee standard').waitFor()
-  await shootAll(page, 'sweep')
+  await shootAll(page, 'sweep', field)
   await start.click()
   await sweep.waitFor()
   t.is(await field.inputValue(), '')

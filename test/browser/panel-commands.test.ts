@@ -292,7 +292,10 @@ const rows: readonly Row[] = [
       await run(['fake', 'chain', 'fund', PAYEE, '0.04 BTC'])
       await run(['fake', 'chain', 'mine'])
     },
-    find: ofButton('Review the sweep…', async page => page.getByLabel('Key to sweep').fill(KEY)),
+    find: ofButton('Review the sweep…', async page => {
+      await page.getByLabel('Key to sweep').fill(KEY)
+      await page.getByRole('checkbox', { name: 'Also take incoming coins' }).check()
+    }),
     typed: [[/Private key to sweep/, `${KEY}\r`], ...YES],
     async seen({ page, output }) {
       if (output.includes(KEY)) throw new Error('the key is shown')

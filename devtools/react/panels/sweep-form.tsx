@@ -1,5 +1,5 @@
-import { type ReactElement, useRef, useState } from 'react'
-import type { WalletId } from '../../../kernel/index.ts'
+import { type ReactElement, useId, useRef, useState } from 'react'
+import { compact, type WalletId } from '../../../kernel/index.ts'
 import { ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { Section } from '../parts/details.tsx'
 import { FeeFields, feeAt, feeTemplateOf, readFee } from '../parts/fee-fields.tsx'
@@ -16,6 +16,9 @@ export const SweepForm = ({ walletId }: { readonly walletId: WalletId }): ReactE
   const [isTyped, setTyped] = useState(false)
   const [fee, setFee] = useState(feeAt('standard'))
   const [feeError, setFeeError] = useState<string | undefined>()
+  const [takesIncoming, setTakesIncoming] = useState(false)
+  const [incomingError, setIncomingError] = useState<string | undefined>()
+  const noteId = useId()
   const view = useView()
   const template = feeTemplateOf(view, walletId)
   const request = readFee(fee, template)
@@ -32,18 +35,24 @@ export const SweepForm = ({ walletId }: { readonly walletId: WalletId }): ReactE
       </p>
       <ActionForm
         name="spend.sweep"
-        input={{ walletId, privateKeys: [], ...request }}
+        input={{
+          ...{ walletId, privateKeys: [], ...request },
+          ...compact({ withUnconfirmed: takesIncoming || undefined })
+        }}
         complete={input => ({ ...input, privateKeys: keysIn(field.current?.value) })}
         label="Review the sweep…"
         isReady={isTyped && request !== undefined}
-        onFailure={({ code, message }) => {
+        onFailure={({ code, message, details }) => {
           const isOfFee = code === 'FEE_INVALID' && fee.level === 'custom'
+          const isOfIncoming = code === 'PENDING_FUNDS' && !takesIncoming && isAmount(details?.incoming)
           setFeeError(isOfFee ? `${message}. Type another one.` : undefined)
-          return isOfFee
+          setIncomingError(isOfIncoming ? INCOMING_ONLY : undefined)
+          return isOfFee || isOfIncoming
         }}
         onDone={() => {
           if (field.current !== null) field.current.value = ''
           setTyped(false)
+          setTakesIncoming(false)
         }}
       >
         <SecretField label="Key to sweep" field={field} onType={setTyped} />
@@ -55,10 +64,34 @@ export const SweepForm = ({ walletId }: { readonly walletId: WalletId }): ReactE
             setFeeError(undefined)
           }}
         />
+        <div className="field wide">
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={takesIncoming}
+              aria-describedby={noteId}
+              onChange={event => {
+                setTakesIncoming(event.target.checked)
+                setIncomingError(undefined)
+              }}
+            />
+            Also take incoming coins
+          </label>
+          <p id={noteId} className="soft">
+            No block has them yet, and until then their sender can take them back.
+          </p>
+          <p className="field-error" aria-live="polite">
+            {incomingError}
+          </p>
+        </div>
       </ActionForm>
     </Section>
   )
 }
+
+const INCOMING_ONLY = 'The key holds incoming coins alone. Wait until a block has them, or take them too.'
+
+const isAmount = (native: unknown): boolean => typeof native === 'string' && native !== '0'
 
 /** Several may be pasted at once. */
 const keysIn = (text = ''): readonly string[] => text.split(/\s+/).filter(key => key !== '')
