@@ -3,6 +3,9 @@ import { isRecord, type Json, type JsonObject } from '../kernel/base/json.ts'
 import type { Disk } from '../kernel/index.ts'
 import { compact } from '../kernel/index.ts'
 import type { Io } from '../kernel/io/io.ts'
+import type { Store } from '../kernel/io/store.ts'
+import { openLogStore } from '../kernel/store/log-store.ts'
+import { storeDisk } from '../kernel/store/store-disk.ts'
 import { makeRandom } from './base/faults.ts'
 import {
   applyConditions,
@@ -53,11 +56,19 @@ export interface FakeWorldOptions {
   readonly apiKeys?: readonly string[]
 }
 
+/** Options of {@link openStoredWorld}. */
+export interface StoredWorldOptions extends Omit<FakeWorldOptions, 'saved'> {
+  /** A store of the world's own. The world closes it. */
+  readonly store: Store
+  /** The disk that version 0.1 has saved the world on; that of the store if left out. */
+  readonly disk?: Disk
+  readonly limits?: JournalLimits
+}
+
 /** Options of {@link openPersistentWorld}. */
-export interface PersistentWorldOptions extends Omit<FakeWorldOptions, 'saved'> {
+export interface PersistentWorldOptions extends Omit<StoredWorldOptions, 'disk' | 'store'> {
   /** A disk of the world's own. */
   readonly disk: Disk
-  readonly limits?: JournalLimits
 }
 
 /**
@@ -111,13 +122,37 @@ export const makeFakeWorld = ({ saved, ...options }: FakeWorldOptions): FakeWorl
  *
  * @throws CORRUPT_FILE naming what is damaged or missing, and then changes nothing; STORAGE_FULL, STORAGE_FAILED
  */
-export const openPersistentWorld = async ({
-  disk,
+export const openPersistentWorld = async (options: PersistentWorldOptions): Promise<FakeWorld> => {
+  const { disk, io } = options
+  const { clock, crypto } = io
+  let loss: unknown
+  const onLoss = (error: unknown): void => {
+    loss ??= error
+  }
+  // What failed beside a batch is tried again with a later one.
+  const store = await openLogStore({ disk, clock, crypto, folder: 'world', onLoss, report: () => {} })
+  try {
+    if (loss !== undefined) throw loss
+    return await openStoredWorld({ ...options, store })
+  } catch (error) {
+    await store.close()
+    // The file says more than the entry that is missing.
+    throw loss ?? error
+  }
+}
+
+/**
+ * Opens the world in a store, or makes a new one there.
+ *
+ * @throws CORRUPT_FILE, and then changes nothing; STORAGE_FULL, STORAGE_FAILED
+ */
+export const openStoredWorld = async ({
+  store,
+  disk = storeDisk(store),
   limits,
   ...options
-}: PersistentWorldOptions): Promise<FakeWorld> => {
-  const { clock, crypto } = options.io
-  const ports = { disk, clock, crypto }
+}: StoredWorldOptions): Promise<FakeWorld> => {
+  const ports = { store, disk, crypto: options.io.crypto }
   const journal = await readJournal(ports)
   const world = buildWorld(options, restore(journal.files, options), snapshot => {
     return new WorldJournal(ports, journal, { snapshot, ...compact({ limits }) })

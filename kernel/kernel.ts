@@ -37,6 +37,7 @@ import {
   makeLog,
   type Services
 } from './plugins/services.ts'
+import { checkedStore, storeDisk } from './store/store-disk.ts'
 import type { EngineLog } from './types/engine.ts'
 import type { PluginId } from './types/ids.ts'
 import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
@@ -136,9 +137,10 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   }
   applyAll(kind => kind === 'observer')
   applyAll(kind => kind === 'storage')
-  const opened = await hooks.openDisk.promise({ purpose: 'everything' })
-  if (opened === undefined) throw storageMissing(plugins)
-  const disk = diskWithDeadline(checkedDisk(opened), { clock: io.clock, onClosed: parts.diskClosed })
+  const disk = diskWithDeadline(await openDisk(hooks, plugins), {
+    clock: io.clock,
+    onClosed: parts.diskClosed
+  })
   try {
     parts.useDisk(disk)
     applyAll(kind => kind !== 'observer' && kind !== 'storage')
@@ -311,6 +313,15 @@ const applyPlugin = (
       plugin.apply(policyHost(plugin.id, { ...host, disk: openJail() }))
       break
   }
+}
+
+/** The disk of the storage plugin, or one over its store. @throws PLUGINS_MISSING, PLUGIN_FAILED */
+const openDisk = async (hooks: KernelHooks, plugins: PluginSet): Promise<Disk> => {
+  const disk = await hooks.openDisk.promise({ purpose: 'everything' })
+  if (disk !== undefined) return checkedDisk(disk)
+  const store = await hooks.openStore.promise({ purpose: 'everything' })
+  if (store !== undefined) return storeDisk(checkedStore(store))
+  throw storageMissing(plugins)
 }
 
 const storageMissing = (plugins: PluginSet): WalletError => {

@@ -53,6 +53,7 @@ export type {
   TcpAddress,
   WebSocketOptions
 } from './io/io.ts'
+export type { KeyRange, Store, StoreChange } from './io/store.ts'
 export type { DiskRequest, LifecycleHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-types.ts'
 export type {
   CurrencyHost,
@@ -72,6 +73,8 @@ export type {
   SwapPlugin
 } from './plugins/plugin.ts'
 export type { HashPort, RateIo, SwapIo } from './plugins/plugin-io.ts'
+export { SortedMap, textOfKey } from './store/sorted-map.ts'
+export { fileChange, storeDisk } from './store/store-disk.ts'
 export type * from './types/currency.ts'
 export type * from './types/engine.ts'
 export type { PluginId, TokenId, Txid, WalletId } from './types/ids.ts'

@@ -32,6 +32,7 @@ const KINDS: Readonly<Record<DispatchKind, { readonly runs: string; readonly fai
 /** Where the example of a hook stands: a file of `examples`, and the name of the declaration that is quoted. */
 const EXAMPLES: Readonly<Record<string, readonly [file: string, name: string]>> = {
   openDisk: ['map-storage', 'mapStorage'],
+  openStore: ['map-store', 'mapStoreStorage'],
   makeTools: ['toy-currency', 'makeTools'],
   makeEngine: ['toy-currency', 'makeEngine'],
   fetchRates: ['price-shop', 'priceShop'],

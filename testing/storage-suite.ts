@@ -1,7 +1,9 @@
 import { makeRandom } from '../fake-server/base/faults.ts'
-import { type Disk, isWalletError, type StoragePlugin } from '../kernel/plugin-api.ts'
+import { type Disk, isWalletError, type StoragePlugin, type Store } from '../kernel/plugin-api.ts'
+import { checkedStore, storeDisk } from '../kernel/store/store-disk.ts'
 import { callTaps, openPluginLab } from './plugin-lab.ts'
 import { type TestFunction, testSuite } from './run-with.ts'
+import { type StoreSubject, storeChecks } from './store-checks.ts'
 import { type Check, describeError, must, planSuite, type Suite, type SuiteOptions, skip } from './suite.ts'
 
 /**
@@ -19,8 +21,7 @@ export interface StorageSuiteOptions extends SuiteOptions {
 }
 
 /** A storage plugin, for the checks. */
-export interface StorageSubject {
-  readonly seed: number
+export interface StorageSubject extends StoreSubject {
   readonly isDurable: boolean
   /** Opens a disk of a place that is new, or of one again. */
   open(place?: number): Promise<Disk>
@@ -49,13 +50,17 @@ export const storageSuite = (make: MakeStorage, given: StorageSuiteOptions): Sui
     count += 1
     return count
   }
-  const open = async (place = newPlace()): Promise<Disk> => {
+  const openOn = async (place: number): Promise<{ disk: Disk; store: Store | undefined }> => {
     const lab = openPluginLab(await make(place))
     const [disk] = await callTaps(lab, lab.hooks.openDisk, [{ purpose: 'everything' }])
-    return disk as Disk
+    if (disk !== undefined) return { disk: disk as Disk, store: undefined }
+    const [store] = await callTaps(lab, lab.hooks.openStore, [{ purpose: 'everything' }])
+    return { disk: storeDisk(checkedStore(store as Store)), store: store as Store }
   }
+  const open = async (place = newPlace()): Promise<Disk> => (await openOn(place)).disk
+  const openStore = async (): Promise<Store | undefined> => (await openOn(newPlace())).store
   const about = { pluginId, kind: 'storage', level }
-  return planSuite(about, storageChecks, { seed, isDurable, open, newPlace })
+  return planSuite(about, storageChecks, { seed, isDurable, open, openStore, newPlace })
 }
 
 /**
@@ -81,12 +86,13 @@ const DOCS = 'docs/write-a-plugin.md#a-store'
 
 /** Every check of a storage plugin. */
 export const storageChecks: readonly Check<StorageSubject>[] = [
+  ...storeChecks,
   {
     id: 'storage.loads',
     level: 'quick',
     reason: 'A kernel without a disk does not start.',
     clause: '8.55',
-    hint: 'Tap openDisk with a function that gives an object with getText, setText, delete and list.',
+    hint: 'Tap openDisk with a function that gives an object with getText, setText, delete and list, or openStore with one that has getMany, batch, keys and close.',
     async run({ open }) {
       const disk = await open().catch((error: unknown) => must(false, () => describeError(error)))
       const names = ['getText', 'setText', 'delete', 'list'] as const

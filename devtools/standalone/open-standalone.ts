@@ -3,7 +3,7 @@
 import type { FakeWorldControl } from '../../app/actions/world-control.ts'
 import { makeChainControl, makeFakeWorldControl } from '../../fake-server/chain-control.ts'
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
-import { FAKE_ADDRESSES, openPersistentWorld } from '../../fake-server/fake-world.ts'
+import { FAKE_ADDRESSES, openStoredWorld } from '../../fake-server/fake-world.ts'
 import {
   compact,
   createKernel,
@@ -15,7 +15,7 @@ import {
   type Readable
 } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
-import { browserStorage, openBrowserDisk } from '../../plugins/storage/browser/browser-storage.ts'
+import { browserStorage, openBrowserStore } from '../../plugins/storage/browser/browser-storage.ts'
 import { makeDevtools } from '../core/devtools.ts'
 
 /** Options of {@link openStandalone}. */
@@ -53,9 +53,9 @@ export const openStandalone = async (options: StandaloneOptions): Promise<Standa
     for (const end of opened.splice(0).reverse()) await end()
   }
   try {
-    const disk = await openBrowserDisk({ name: `${options.name}-world` })
-    opened.push(() => disk.close?.())
-    const world = await openPersistentWorld({ disk, io: options.io })
+    const store = await openBrowserStore({ name: `${options.name}-world` })
+    opened.push(() => store.close())
+    const world = await openStoredWorld({ store, io: options.io })
     opened.push(() => world.close())
     const io = world.ioFor(options.io)
     const kernel = await startKernel({ ...options, io }, makeDevtools({ clock: io.clock }).plugin)

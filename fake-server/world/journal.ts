@@ -1,11 +1,9 @@
 import { hex, utf8 } from '@scure/base'
-import { compact } from '../../kernel/base/compact.ts'
 import { WalletError } from '../../kernel/base/errors.ts'
 import { isRecord, type Json, parseJsonText } from '../../kernel/base/json.ts'
 import type { Disk } from '../../kernel/index.ts'
-import type { Clock, CryptoPort } from '../../kernel/io/io.ts'
+import type { CryptoPort } from '../../kernel/io/io.ts'
 import type { Store, StoreChange } from '../../kernel/io/store.ts'
-import { openLogStore } from '../../kernel/store/log-store.ts'
 
 /** One saved step; what it means is the world's business. */
 export type WorldJournalEntry = Json
@@ -18,7 +16,6 @@ interface SavedEntries {
 
 /** The journal on the disk. */
 export interface SavedJournal {
-  readonly store: Store
   readonly files: readonly SavedEntries[]
   /** The number of the first entry, and the one after the last. */
   readonly first: number
@@ -29,9 +26,10 @@ export interface SavedJournal {
 
 /** What a journal needs of its surroundings. */
 export interface JournalPorts {
+  readonly store: Store
+  /** Where the files of version 0.1 are. */
   readonly disk: Disk
-  readonly clock: Clock
-  readonly crypto: CryptoPort
+  readonly crypto: Pick<CryptoPort, 'sha256'>
 }
 
 /** When a journal is written again: at least so many bytes since the last time, and four times what it began with. */
@@ -63,7 +61,7 @@ export class WorldJournal {
 
   /** Continues where `saved` ends. `snapshot`: entries that make the whole world, as it is when they are taken. */
   constructor(
-    { disk }: JournalPorts,
+    { store, disk }: JournalPorts,
     saved: SavedJournal,
     {
       snapshot,
@@ -71,7 +69,7 @@ export class WorldJournal {
     }: { snapshot: () => Iterable<WorldJournalEntry>; limits?: JournalLimits }
   ) {
     this.#disk = disk
-    this.#store = saved.store
+    this.#store = store
     this.#limits = limits
     this.#snapshot = snapshot
     this.#first = saved.first
@@ -153,48 +151,37 @@ export class WorldJournal {
  * @throws CORRUPT_FILE naming the file that is damaged or missing
  */
 export const readJournal = async (ports: JournalPorts): Promise<SavedJournal> => {
-  let loss: unknown
-  const noteLoss = (error: unknown): void => {
-    loss ??= error
-  }
-  const { disk, clock, crypto } = ports
-  // What failed beside a batch is tried again with a later one.
-  const store = await openLogStore({
-    disk,
-    clock,
-    crypto,
-    folder: FOLDER,
-    onLoss: noteLoss,
-    report: () => {}
-  })
+  const { store, disk } = ports
   const files: SavedEntries[] = []
   let [first, next] = [1, 1]
-  for (let after: Uint8Array | undefined; ; ) {
-    const keys = await store.keys({ limit: PAGE, ...compact({ after }) })
+  for (let after = keyOf(0); ; ) {
+    const keys = await store.keys({ after, before: LAST, limit: PAGE })
     const values = await store.getMany(keys)
-    if (loss !== undefined) throw loss
-    after = keys.at(-1)
-    if (after === undefined) break
+    const last = keys.at(-1)
+    if (last === undefined) break
+    after = last
     if (files.length === 0) first = numberOf(keys[0] as Uint8Array)
-    next = numberOf(after) + 1
-    const path = `${FOLDER}, entries up to ${next - 1}`
-    files.push({
-      path,
-      entries: values.map(value => parseLine(utf8.encode(value as Uint8Array), path) as Json)
-    })
+    next = numberOf(last) + 1
+    const path = `world, entries up to ${next - 1}`
+    const entryOf = (value: Uint8Array | undefined): Json => {
+      if (value === undefined) throw corrupt(path, 'one is missing or damaged')
+      return parseLine(utf8.encode(value), path) as Json
+    }
+    files.push({ path, entries: values.map(entryOf) })
   }
   const oldPaths = await disk.list(OLD_FOLDER)
   if ((await disk.getText(MANIFEST)) !== undefined) oldPaths.push(MANIFEST)
-  return { store, first, next, oldPaths, files: files.length > 0 ? files : await readOldJournal(ports) }
+  return { first, next, oldPaths, files: files.length > 0 ? files : await readOldJournal(ports) }
 }
 
-const FOLDER = 'world'
 const PAGE = 1000
 
-/** Six bytes, the highest first. */
-const keyOf = (number: number): Uint8Array => hex.decode(number.toString(16).padStart(12, '0'))
+/** `e/` and the number in six bytes, the highest first. */
+const keyOf = (number: number): Uint8Array => hex.decode(`652f${number.toString(16).padStart(12, '0')}`)
 
-const numberOf = (key: Uint8Array): number => Number.parseInt(hex.encode(key), 16)
+const numberOf = (key: Uint8Array): number => Number.parseInt(hex.encode(key.subarray(2)), 16)
+
+const LAST = keyOf(2 ** 48 - 1)
 
 /**
  * Reads what version 0.1 has saved of a world, a file for each commit, and checks every file of it. Changes nothing.

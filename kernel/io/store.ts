@@ -17,11 +17,29 @@ export interface KeyRange {
 }
 
 /**
- * An ordered map of bytes with atomic batches.
+ * An ordered map of bytes with atomic batches: what a storage plugin may provide in place of a {@link Disk}.
  *
- * Keys are 1 to 256 bytes in unsigned bytewise order; values have at most 16 MB. A batch that resolves is durable: it survives a
+ * Keys are 1 to 1100 bytes in unsigned bytewise order; values have at most 64 MB. A batch that resolves is durable: it survives a
  * crash of the process and of the machine. The map has one owner, which changes no bytes that it has passed or was given, so a
  * store needs neither locks nor transactions that read and write.
+ *
+ * @example
+ * ```ts
+ * import { SortedMap, type Store, textOfKey } from 'holdfast/plugin'
+ *
+ * const values = new SortedMap<Uint8Array>()
+ * const store: Store = {
+ *   getMany: async keys => keys.map(key => values.get(textOfKey(key))),
+ *   async batch(changes) {
+ *     for (const { key, value } of changes) {
+ *       if (value === undefined) values.delete(textOfKey(key))
+ *       else values.set(textOfKey(key), value)
+ *     }
+ *   },
+ *   keys: async range => values.keys(range),
+ *   close: async () => {}
+ * }
+ * ```
  */
 export interface Store {
   /**

@@ -1,6 +1,8 @@
 import { copyList } from '../base/copy-data.ts'
 import { checkedDisk } from '../base/disk-path.ts'
 import type { Disk } from '../io/disk.ts'
+import type { Store } from '../io/store.ts'
+import { checkedStore } from '../store/store-disk.ts'
 import type { PluginKind, QuoteSnapshot } from '../types/snapshots.ts'
 import type { Audience, HookTypes, KernelHooks, ObserverHooks } from './hook-types.ts'
 
@@ -34,6 +36,11 @@ function closeDisk(late: unknown): void {
   close().catch(() => {})
 }
 
+function closeStore(late: unknown): void {
+  const close = async (): Promise<void> => checkedStore(late as Store).close()
+  close().catch(() => {})
+}
+
 /** An order of quotes has each of them once. */
 function orderFault(quotes: readonly QuoteSnapshot[], answer: unknown): string | undefined {
   const ordered = copyList(answer, quotes.length)
@@ -58,6 +65,13 @@ const facts: {
       carries: 'the purpose; the answer is a Disk',
       deadlineMs: OPEN_MS,
       discard: closeDisk
+    },
+    openStore: {
+      dispatch: 'asked',
+      fires: 'once, if no plugin opens a disk',
+      carries: 'the purpose; the answer is a Store',
+      deadlineMs: OPEN_MS,
+      discard: closeStore
     }
   },
   currency: {

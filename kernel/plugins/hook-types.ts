@@ -7,6 +7,7 @@ import type {
   SyncWaterfallHook
 } from 'tapable'
 import type { Disk } from '../io/disk.ts'
+import type { Store } from '../io/store.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type {
   CurrencyEngine,
@@ -99,6 +100,7 @@ interface Observed<Snapshot> {
 export interface HookTypes {
   readonly storage: {
     readonly openDisk: Queried<[DiskRequest], Disk>
+    readonly openStore: Queried<[DiskRequest], Store>
   }
   readonly currency: {
     readonly makeTools: QueriedByPlugin<[], CurrencyTools | KeylessTools>
@@ -217,7 +219,7 @@ export interface SyncTap<Args extends readonly unknown[], Answer> {
   tap(name: string, fn: (...args: Args) => Answer, order?: TapOrder): void
 }
 
-/** The purpose of a disk. */
+/** The purpose of a disk or a store. */
 export interface DiskRequest {
   readonly purpose: 'everything'
 }

@@ -96,7 +96,7 @@ const NEEDED: Readonly<Record<PluginKind, readonly (readonly (keyof KernelHooks)
   currency: [['makeTools'], ['makeEngine']],
   rates: [['fetchRates', 'fetchHistoricRates']],
   swap: [['fetchQuotes']],
-  storage: [['openDisk']],
+  storage: [['openDisk', 'openStore']],
   // These may do their work in apply, or after it.
   policy: [],
   observer: []

@@ -177,7 +177,7 @@ export interface SwapPlugin extends PluginOf<'swap', SwapHost> {
 }
 
 /**
- * A place to keep files. A kernel has exactly one.
+ * A place to keep data: a disk of texts, or an ordered store of bytes. A kernel has exactly one.
  *
  * @example
  * ```ts

@@ -1,7 +1,16 @@
 import { lowerBound } from '../base/lower-bound.ts'
 import type { KeyRange } from '../io/store.ts'
 
-/** A key as a text with one letter for each byte: the order of such texts is the order of the bytes. */
+/**
+ * A key as a text with one letter for each byte: the order of such texts is the order of the bytes.
+ *
+ * @example
+ * ```ts
+ * import { textOfKey } from 'holdfast/plugin'
+ *
+ * console.log(textOfKey(Uint8Array.of(104, 105))) // hi
+ * ```
+ */
 export const textOfKey = (key: Uint8Array): string => String.fromCharCode(...key)
 
 /** The inverse of {@link textOfKey}. */
@@ -11,6 +20,15 @@ const keyOfText = (text: string): Uint8Array => Uint8Array.from(text, letter => 
  * A map in memory that gives its keys in order, a page at a time: the index of a store whose medium has no order.
  *
  * Its keys are texts as {@link textOfKey} makes them. They are sorted when a page is wanted, and not before.
+ *
+ * @example
+ * ```ts
+ * import { SortedMap, textOfKey } from 'holdfast/plugin'
+ *
+ * const values = new SortedMap<Uint8Array>()
+ * values.set(textOfKey(Uint8Array.of(7)), Uint8Array.of(1, 2, 3))
+ * console.log(values.keys({ limit: 10 })) // one key: 7
+ * ```
  */
 export class SortedMap<Value> {
   readonly #values = new Map<string, Value>()

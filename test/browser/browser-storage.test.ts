@@ -4,10 +4,11 @@ import test from 'ava'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { diskWithDeadline } from '../../kernel/base/disk-deadline.ts'
 import { isWalletError } from '../../kernel/base/errors.ts'
+import { storeDisk } from '../../kernel/store/store-disk.ts'
 import { makeFakeClock } from '../../testing/fake-clock.ts'
-import { testDisk } from '../helpers/test-disk.ts'
+import { testStoragePlugin } from '../../testing/storage-suite.ts'
 import { withChromium } from './helpers/chromium.ts'
-import { openPageDisk } from './helpers/page-disk.ts'
+import { openPageDisk, openPageStore } from './helpers/page-disk.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
 import { serveTestPage } from './helpers/test-page.ts'
 
@@ -31,14 +32,21 @@ const openTab = async (profile: BrowserContext): Promise<Page> => {
 }
 
 let contractPage: Promise<Page> | undefined
-testDisk(
+testStoragePlugin(
   (title, run) =>
     browserTest(title, async (t, browser) => {
       contractPage ??= browser.newContext().then(openTab)
       await contractPage
       await run(t)
     }),
-  async place => openPageDisk((await contractPage) as Page, `contract ${place}`),
+  place => ({
+    kind: 'storage',
+    id: 'tested',
+    apply: ({ hooks }) =>
+      hooks.openStore.tapPromise('tested', async () =>
+        openPageStore((await contractPage) as Page, `contract ${place}`)
+      )
+  }),
   { pluginId: 'IndexedDB' }
 )
 
@@ -104,9 +112,9 @@ const holdTransaction = (tab: Page, name: string): Promise<void> =>
         const opening = indexedDB.open(database)
         opening.onerror = () => reject(opening.error)
         opening.onsuccess = () => {
-          const files = opening.result.transaction('files', 'readwrite').objectStore('files')
+          const files = opening.result.transaction('values', 'readwrite').objectStore('values')
           const readAgain = (): void => {
-            files.get('note').onsuccess = readAgain
+            files.get(new TextEncoder().encode('f/note')).onsuccess = readAgain
             resolve()
           }
           readAgain()
@@ -177,3 +185,46 @@ browserTest(
     t.is(await again.getText('logins/x.json'), '{"a":2}')
   }
 )
+
+browserTest(
+  'a database of version 0.1 is converted when it is opened, and that version refuses it then',
+  async (t, browser) => {
+    const tab = await openTab(await openProfile(t, browser))
+    const texts = {
+      'logins/x.json': '{"a":1}',
+      'local/w/000000000001-000000000001': 'x'.repeat(300_000),
+      odd: '\ufeffä\ud800'
+    }
+    await writeOldDatabase(tab, 'a', texts)
+    const store = await openPageStore(tab, 'a')
+    const disk = storeDisk(store)
+    t.deepEqual(await disk.list(''), Object.keys(texts).sort())
+    t.is(await disk.getText('logins/x.json'), texts['logins/x.json'])
+    t.is(await disk.getText('local/w/000000000001-000000000001'), texts['local/w/000000000001-000000000001'])
+    t.is(await disk.getText('odd'), '\ufeffä\ufffd')
+    await disk.setText('logins/x.json', '{"a":2}')
+    await store.close()
+    await t.throwsAsync(writeOldDatabase(tab, 'a', {}), { message: /VersionError/ })
+    t.is(await (await openPageDisk(tab, 'a')).getText('logins/x.json'), '{"a":2}')
+  }
+)
+
+/** Makes a database as version 0.1 did: a text by path. */
+const writeOldDatabase = (tab: Page, name: string, texts: Readonly<Record<string, string>>): Promise<void> =>
+  tab.evaluate(
+    ([name, texts]) =>
+      new Promise<void>((resolve, reject) => {
+        const opening = indexedDB.open(name, 1)
+        opening.onupgradeneeded = () => void opening.result.createObjectStore('files')
+        opening.onerror = () => reject(new Error(opening.error?.name))
+        opening.onsuccess = () => {
+          const writing = opening.result.transaction('files', 'readwrite')
+          for (const [path, text] of texts) writing.objectStore('files').put(text, path)
+          writing.oncomplete = () => {
+            opening.result.close()
+            resolve()
+          }
+        }
+      }),
+    [name, Object.entries(texts)] as const
+  )

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { mapStorage } from '../../examples/map-storage.ts'
+import { mapStoreStorage } from '../../examples/map-store.ts'
+import { SortedMap } from '../../kernel/plugin-api.ts'
 import { testStoragePlugin } from '../../testing/storage-suite.ts'
 import { blocksOf } from '../helpers/pages.ts'
 
@@ -85,4 +87,15 @@ testStoragePlugin(
     return mapStorage(files)
   },
   { pluginId: 'the storage of the examples' }
+)
+
+const stores = new Map<number, SortedMap<Uint8Array>>()
+testStoragePlugin(
+  test,
+  place => {
+    const values = stores.get(place) ?? new SortedMap<Uint8Array>()
+    stores.set(place, values)
+    return mapStoreStorage(values)
+  },
+  { pluginId: 'the store of the examples' }
 )

@@ -1,6 +1,14 @@
 /// <reference lib="dom" />
 import { type IDBPDatabase, openDB } from 'idb'
-import { checkPath, type Disk, type StoragePlugin, WalletError } from '../../../kernel/plugin-api.ts'
+import {
+  type Disk,
+  fileChange,
+  type KeyRange,
+  type StoragePlugin,
+  type Store,
+  type StoreChange,
+  WalletError
+} from '../../../kernel/plugin-api.ts'
 import { holdPageLock, locksOfPage } from '../page-lock.ts'
 import { storageErrorOf } from '../storage-error.ts'
 
@@ -9,29 +17,30 @@ export interface BrowserStorageOptions {
   /** The name of the database; each name is a store of its own. Default `holdfast`. */
   readonly name?: string
   /**
-   * Opens the disk that an empty database takes its texts from, such as `openLocalDisk` for what the deployed client left
+   * Opens the disk that an empty database takes its files from, such as `openLocalDisk` for what the deployed client left
    * in the local storage. It is closed afterwards and left as it is.
    */
   readonly importFrom?: () => Promise<Disk>
 }
 
 /**
- * Opens an IndexedDB database of a web page as a disk: a text by path, one transaction for each write.
+ * Opens an IndexedDB database of a web page as a store: one transaction for each batch.
  *
- * A write resolves when the browser has given the text to the system's disk. The browser may still clear an origin that it
- * deems unimportant: an application asks for `navigator.storage.persist()`.
+ * A batch resolves when the browser has given it to the system's disk. The browser may still clear an origin that it
+ * deems unimportant: an application asks for `navigator.storage.persist()`. A database of version 0.1, which had texts by path, is
+ * converted in one transaction.
  *
  * @throws STORAGE_LOCKED if another page, or this one, has the database open; STORAGE_FULL; STORAGE_FAILED if the page has
  *   no storage
  */
-export const openBrowserDisk = async (options: BrowserStorageOptions = {}): Promise<Disk> => {
+export const openBrowserStore = async (options: BrowserStorageOptions = {}): Promise<Store> => {
   const { name = 'holdfast', importFrom } = options
   const release = await holdPageLock(locksOfPage(), `holdfast/${name}`)
   try {
     const database = await openDatabase(name)
     try {
       if (importFrom !== undefined) await takeOver(database, importFrom)
-      return diskOf(database, release)
+      return storeOf(database, release)
     } catch (error) {
       database.close()
       throw error
@@ -42,24 +51,41 @@ export const openBrowserDisk = async (options: BrowserStorageOptions = {}): Prom
   }
 }
 
-/** The storage plugin of {@link openBrowserDisk}. */
+/** The storage plugin of {@link openBrowserStore}. */
 export const browserStorage = (options: BrowserStorageOptions = {}): StoragePlugin => ({
   kind: 'storage',
   id: 'browser',
   apply({ hooks }) {
-    hooks.openDisk.tapPromise('browser', () => openBrowserDisk(options))
+    hooks.openStore.tapPromise('browser', () => openBrowserStore(options))
   }
 })
 
+const VALUES = 'values'
+/** The texts by path of version 0.1. */
 const FILES = 'files'
 
 const openDatabase = async (name: string): Promise<IDBPDatabase> => {
   if (globalThis.indexedDB === undefined)
     throw new WalletError('STORAGE_FAILED', { path: '', reason: 'this page has no storage' })
-  return openDB(name, 1, { upgrade: database => void database.createObjectStore(FILES) })
+  return openDB(name, 2, {
+    async upgrade(database, oldVersion, _newVersion, transaction) {
+      const values = database.createObjectStore(VALUES)
+      if (oldVersion < 1) return
+      const files = transaction.objectStore(FILES)
+      for (let cursor = await files.openCursor(); cursor !== null; cursor = await cursor.continue()) {
+        const { key, value } = convertedFile(String(cursor.key), String(cursor.value))
+        await values.put(value, idOf(key))
+      }
+      database.deleteObjectStore(FILES)
+    }
+  })
 }
 
-const diskOf = (database: IDBPDatabase, release: () => void): Disk => {
+/** A text of version 0.1. Half a character, which such a database could keep, becomes a replacement character. */
+const convertedFile = (path: string, text: string): StoreChange =>
+  fileChange(path, new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(text)))
+
+const storeOf = (database: IDBPDatabase, release: () => void): Store => {
   const writes = new Set<Promise<void>>()
   let ended: string | undefined
   // As when the user clears the data of the site: another page may begin a new database, and writes of this one are lost.
@@ -67,26 +93,27 @@ const diskOf = (database: IDBPDatabase, release: () => void): Disk => {
     ended = 'the browser has closed it'
     release()
   })
-  const attempt = async <T>(path: string, task: () => Promise<T>): Promise<T> => {
-    if (ended !== undefined) throw new WalletError('STORAGE_FAILED', { path, reason: ended })
+  const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
+    if (ended !== undefined) throw new WalletError('STORAGE_FAILED', { path: '', reason: ended })
     try {
       return await task()
     } catch (error) {
-      throw storageErrorOf(path, error)
+      throw storageErrorOf('', error)
     }
   }
-  const change = (path: string, changes: Changes): Promise<void> =>
-    attempt(path, async () => {
-      const write = inOneTransaction(database, changes)
-      writes.add(write)
-      await write.finally(() => writes.delete(write))
-    })
   return {
-    getText: path => attempt(path, () => database.get(FILES, checkPath(path))),
-    setText: (path, text) => change(path, store => [store.put(text, checkPath(path))]),
-    delete: path => change(path, store => [store.delete(checkPath(path))]),
-    list: folder =>
-      attempt(folder, async () => (await database.getAllKeys(FILES, below(folder))) as string[]),
+    getMany: keys =>
+      attempt(async () => {
+        const { store } = database.transaction(VALUES)
+        return Promise.all(keys.map(key => store.get(idOf(key)) as Promise<Uint8Array | undefined>))
+      }),
+    batch: changes =>
+      attempt(async () => {
+        const write = inOneTransaction(database, changes)
+        writes.add(write)
+        await write.finally(() => writes.delete(write))
+      }),
+    keys: range => attempt(() => keysOf(database, range)),
     async close() {
       ended ??= 'it is closed'
       await Promise.allSettled(writes)
@@ -96,20 +123,49 @@ const diskOf = (database: IDBPDatabase, release: () => void): Disk => {
   }
 }
 
-/** The work of a transaction on the files. */
-type Changes = (store: Files) => readonly Promise<unknown>[]
-
-interface Files {
-  put(text: string, path: string): Promise<unknown>
-  delete(path: string): Promise<unknown>
+const keysOf = async (database: IDBPDatabase, range: KeyRange): Promise<Uint8Array[]> => {
+  const { after, before, reverse = false, limit } = range
+  const bounds = boundsOf(after, before)
+  if (bounds === 'empty') return []
+  if (!reverse) return (await database.getAllKeys(VALUES, bounds, limit)).map(bytesOf)
+  const found: Uint8Array[] = []
+  const { store } = database.transaction(VALUES)
+  let cursor = await store.openKeyCursor(bounds, 'prev')
+  while (cursor !== null && found.length < limit) {
+    found.push(bytesOf(cursor.key))
+    cursor = await cursor.continue()
+  }
+  return found
 }
 
+/** Undefined for all keys. */
+const boundsOf = (
+  after: Uint8Array | undefined,
+  before: Uint8Array | undefined
+): IDBKeyRange | undefined | 'empty' => {
+  if (after !== undefined && before !== undefined)
+    return indexedDB.cmp(after, before) < 0 ? IDBKeyRange.bound(after, before, true, true) : 'empty'
+  if (after !== undefined) return IDBKeyRange.lowerBound(after, true)
+  return before === undefined ? undefined : IDBKeyRange.upperBound(before, true)
+}
+
+/** The types of browsers know only bytes that are not shared. */
+const idOf = (key: Uint8Array): IDBValidKey => key as Uint8Array<ArrayBuffer>
+
+const bytesOf = (key: IDBValidKey): Uint8Array => new Uint8Array(key as ArrayBuffer)
+
 /** All changes or none. `strict`: it is done when the system's disk has it, not when the system's memory has. */
-const inOneTransaction = async (database: IDBPDatabase, changes: Changes): Promise<void> => {
-  const transaction = database.transaction(FILES, 'readwrite', { durability: 'strict' })
-  let requests: readonly Promise<unknown>[]
+const inOneTransaction = async (database: IDBPDatabase, changes: readonly StoreChange[]): Promise<void> => {
+  const transaction = database.transaction(VALUES, 'readwrite', { durability: 'strict' })
+  const requests: Promise<unknown>[] = []
   try {
-    requests = changes(transaction.store)
+    // A view would take the whole buffer along that it is of.
+    for (const { key, value } of changes)
+      requests.push(
+        value === undefined
+          ? transaction.store.delete(idOf(key))
+          : transaction.store.put(value.slice(), idOf(key))
+      )
   } catch (error) {
     transaction.done.catch(() => {})
     transaction.abort()
@@ -120,22 +176,16 @@ const inOneTransaction = async (database: IDBPDatabase, changes: Changes): Promi
   await transaction.done
 }
 
-/** All keys below a folder: the order of keys is that of their letters. */
-const below = (folder: string): IDBKeyRange | undefined => {
-  if (folder === '') return undefined
-  const prefix = `${checkPath(folder)}/`
-  return IDBKeyRange.bound(prefix, `${prefix}\uffff`)
-}
-
 const takeOver = async (database: IDBPDatabase, importFrom: () => Promise<Disk>): Promise<void> => {
-  if ((await database.count(FILES)) > 0) return
+  if ((await database.count(VALUES)) > 0) return
   const source = await importFrom()
   try {
     const texts = await Promise.all(
       (await source.list('')).map(async path => [path, await source.getText(path)] as const)
     )
-    await inOneTransaction(database, files =>
-      texts.flatMap(([path, text]) => (text === undefined ? [] : [files.put(text, path)]))
+    await inOneTransaction(
+      database,
+      texts.flatMap(([path, text]) => (text === undefined ? [] : [convertedFile(path, text)]))
     )
   } finally {
     await source.close?.()

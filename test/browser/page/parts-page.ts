@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
 // Runs in a browser: what a test calls there, over the parts for web pages.
+import { compact } from '../../../kernel/base/compact.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
-import type { Disk } from '../../../kernel/io/disk.ts'
+import type { KeyRange, Store } from '../../../kernel/io/store.ts'
 import { makeBrowserIo } from '../../../platform/browser/index.ts'
-import { openBrowserDisk } from '../../../plugins/storage/browser/browser-storage.ts'
+import { openBrowserStore } from '../../../plugins/storage/browser/browser-storage.ts'
 import { openLocalDisk } from '../../../plugins/storage/local-storage.ts'
 
 /** An answer that can leave the page. */
@@ -13,8 +14,12 @@ export type Answer =
 
 /** What the page offers, as `globalThis.parts`. */
 export interface Parts {
-  openDisk(name: string, importsLocalStorage?: boolean): Promise<Answer>
-  callDisk(name: string, method: keyof Disk, args: readonly unknown[]): Promise<Answer>
+  openStore(name: string, importsLocalStorage?: boolean): Promise<Answer>
+  /** Calls a method of a store; bytes are base64 here, and null where there are none. */
+  getMany(name: string, keys: readonly string[]): Promise<Answer>
+  batch(name: string, changes: readonly (readonly [key: string, value: string | null])[]): Promise<Answer>
+  keys(name: string, range: PageRange): Promise<Answer>
+  close(name: string): Promise<Answer>
   /**
    * Scrypt of two texts, hexadecimal, and how often a timer of the page fired meanwhile.
    *
@@ -23,7 +28,18 @@ export interface Parts {
   scrypt(worker: string | null, n: number): Promise<{ readonly key: string; readonly ticks: number }>
 }
 
-const disks = new Map<string, Disk>()
+/** A {@link KeyRange} with base64 for bytes. */
+export interface PageRange extends Pick<KeyRange, 'limit' | 'reverse'> {
+  readonly after?: string
+  readonly before?: string
+}
+
+const stores = new Map<string, Store>()
+const { toBase64, fromBase64 } = makeBrowserIo().crypto
+const textOf = (bytes: Uint8Array | undefined): string | null =>
+  bytes === undefined ? null : toBase64(bytes)
+const bytesOf = (text: string | null | undefined): Uint8Array | undefined =>
+  typeof text === 'string' ? fromBase64(text) : undefined
 
 const answerOf = async (task: () => Promise<unknown>): Promise<Answer> => {
   try {
@@ -45,17 +61,25 @@ const { trustedTypes } = globalThis as unknown as { readonly trustedTypes: Polic
 const policy = trustedTypes.createPolicy('parts', { createScriptURL: url => url })
 
 const parts: Parts = {
-  openDisk: (name, importsLocalStorage = false) =>
+  openStore: (name, importsLocalStorage = false) =>
     answerOf(async () => {
       const options = importsLocalStorage ? { name, importFrom: () => openLocalDisk() } : { name }
-      disks.set(name, await openBrowserDisk(options))
+      stores.set(name, await openBrowserStore(options))
     }),
-  callDisk: (name, method, args) =>
+  getMany: (name, keys) =>
+    answerOf(async () => (await stores.get(name)?.getMany(keys.map(fromBase64)))?.map(textOf)),
+  batch: (name, changes) =>
+    answerOf(async () =>
+      stores
+        .get(name)
+        ?.batch(changes.map(([key, value]) => ({ key: fromBase64(key), value: bytesOf(value) })))
+    ),
+  keys: (name, { after, before, ...range }) =>
     answerOf(async () => {
-      const disk = disks.get(name)
-      const call = disk?.[method] as ((...args: readonly unknown[]) => Promise<unknown>) | undefined
-      return call?.(...args)
+      const bounds = compact({ after: bytesOf(after), before: bytesOf(before) })
+      return (await stores.get(name)?.keys({ ...range, ...bounds }))?.map(textOf)
     }),
+  close: name => answerOf(async () => stores.get(name)?.close()),
   async scrypt(worker, n) {
     const scryptWorker = (): Worker => new Worker(policy.createScriptURL(worker ?? ''), { type: 'module' })
     const { crypto } = makeBrowserIo(worker === null ? {} : { scryptWorker })

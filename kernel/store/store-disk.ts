@@ -1,0 +1,123 @@
+import { utf8 } from '@scure/base'
+import { copyList } from '../base/copy-data.ts'
+import { checkPath } from '../base/disk-path.ts'
+import { errorOf, WalletError } from '../base/errors.ts'
+import type { Disk } from '../io/disk.ts'
+import type { Store, StoreChange } from '../io/store.ts'
+
+/**
+ * Makes a disk of a store: a table from path to text, whose keys begin with `f/`.
+ *
+ * @example
+ * ```ts
+ * import { type Store, storeDisk } from 'holdfast/plugin'
+ *
+ * declare const store: Store
+ * const disk = storeDisk(store)
+ * await disk.setText('settings.json', '{}')
+ * ```
+ */
+export const storeDisk = (store: Store): Disk => ({
+  async getText(path) {
+    const [value] = await store.getMany([keyOf(path)])
+    return value === undefined ? undefined : textOf(path, value)
+  },
+  setText: async (path, text) => store.batch([fileChange(path, text)]),
+  delete: async path => store.batch([{ key: keyOf(path), value: undefined }]),
+  async list(folder) {
+    const prefix = folder === '' ? TABLE : `${TABLE}${checkPath(folder)}/`
+    const before = asciiOf(prefix.replace(/\/$/, AFTER_SLASH))
+    const paths: string[] = []
+    for (let after = asciiOf(prefix); ; ) {
+      const keys = await store.keys({ after, before, limit: PAGE })
+      for (const key of keys) paths.push(String.fromCharCode(...key).slice(TABLE.length))
+      const last = keys.at(-1)
+      if (last === undefined || keys.length < PAGE) return paths
+      after = last
+    }
+  },
+  close: () => store.close()
+})
+
+/**
+ * The change that writes a text into the table of {@link storeDisk}: its key is `f/` and the path, its value the text in UTF-8.
+ *
+ * @throws PATH_REFUSED; STORAGE_FAILED for a text with half a character
+ *
+ * @example
+ * ```ts
+ * import { fileChange, type Store } from 'holdfast/plugin'
+ *
+ * declare const store: Store
+ * await store.batch([fileChange('a.json', '1'), fileChange('b.json', '2')]) // both or none
+ * ```
+ */
+export const fileChange = (path: string, text: string): StoreChange & { readonly value: Uint8Array } => ({
+  key: keyOf(path),
+  value: bytesOf(path, text)
+})
+
+/**
+ * A store of a storage plugin, each method read once: its answers are checked, and whatever it throws becomes an error that is
+ * safe to look at.
+ *
+ * @throws TypeError if it is no store
+ */
+export const checkedStore = (given: Store): Store => {
+  const { getMany, batch, keys, close } = given
+  for (const method of [getMany, batch, keys, close])
+    if (typeof method !== 'function') throw new TypeError('The storage gave no store')
+  const safely = async <T>(call: () => Promise<T>): Promise<T> => {
+    try {
+      return await call()
+    } catch (thrown) {
+      throw errorOf(thrown)
+    }
+  }
+  return Object.freeze({
+    getMany: (wanted: Parameters<Store['getMany']>[0]) =>
+      safely(async () => {
+        const values = copyList(await getMany.call(given, wanted), wanted.length)
+        const isSound = values?.every(value => value === undefined || value instanceof Uint8Array) === true
+        if (!isSound || values?.length !== wanted.length) throw oddAnswer('with no list of values')
+        return values as (Uint8Array | undefined)[]
+      }),
+    batch: (changes: Parameters<Store['batch']>[0]) =>
+      safely(async () => void (await batch.call(given, changes))),
+    keys: (range: Parameters<Store['keys']>[0]) =>
+      safely(async () => {
+        const found = copyList(await keys.call(given, range), range.limit)
+        if (found?.every(key => key instanceof Uint8Array) !== true) throw oddAnswer('with no page of keys')
+        return found as Uint8Array[]
+      }),
+    close: () => safely(async () => void (await close.call(given)))
+  })
+}
+
+const TABLE = 'f/'
+/** The letter after `/`: all paths below a folder are less than the folder's name with it. */
+const AFTER_SLASH = '0'
+const PAGE = 1000
+
+const keyOf = (path: string): Uint8Array => asciiOf(TABLE + checkPath(path))
+
+const asciiOf = (text: string): Uint8Array => Uint8Array.from(text, letter => letter.charCodeAt(0))
+
+const bytesOf = (path: string, text: string): Uint8Array => {
+  try {
+    return utf8.decode(text)
+  } catch (error) {
+    throw new WalletError('STORAGE_FAILED', { path, reason: 'a text has half a character' }, error)
+  }
+}
+
+const textOf = (path: string, value: Uint8Array): string => {
+  try {
+    return utf8.encode(value)
+  } catch (error) {
+    throw new WalletError('CORRUPT_FILE', { path, rule: 'it is no text' }, error)
+  }
+}
+
+const oddAnswer = (what: string): WalletError =>
+  new WalletError('STORAGE_FAILED', { path: '', reason: `it answered ${what}` })
