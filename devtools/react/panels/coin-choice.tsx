@@ -77,7 +77,7 @@ export const CoinChoice = (props: CoinChoiceProps): ReactElement | null => {
                   onChange={() => tick(coin, native)}
                 />
                 <Amount native={native} units={units} isFull />
-                {state === 'spendable' ? null : <span className="soft">{state}</span>}
+                {state === 'spendable' ? null : <span className="soft">· {state}</span>}
               </label>
               <div className="soft" title={coin}>
                 <span className="mono">{visibleText(shortId(coin, 25))}</span>
