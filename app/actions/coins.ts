@@ -37,10 +37,7 @@ import {
   walletId
 } from './spend-review.ts'
 
-interface CoinQuery extends WalletRef, Page {
-  /** Of these alone, those that are still there. */
-  readonly coins?: readonly string[]
-}
+interface CoinQuery extends WalletRef, Page {}
 
 interface Coin {
   readonly coin: string
@@ -94,11 +91,7 @@ export const coinActions: DeclarationsOf<CoinActions> = {
     summary: 'Lists the unspent coins of a wallet, the newest first, with what is noted of them.',
     effect: 'reads',
     isAboutAddresses: true,
-    input: object<CoinQuery>({
-      walletId,
-      ...pageFields(MAX_COINS, USUAL_COINS),
-      coins: optional(about(list(coinField, 1000), 'Of these alone, those that are still there'))
-    }),
+    input: object<CoinQuery>({ walletId, ...pageFields(MAX_COINS, USUAL_COINS) }),
     output: object<CoinPage>({
       coins: list(
         object<Coin>({
@@ -117,14 +110,10 @@ export const coinActions: DeclarationsOf<CoinActions> = {
       ),
       total: count(0, Number.MAX_SAFE_INTEGER)
     }),
-    async run(services, { walletId: shown, coins: only, ...page }) {
+    async run(services, { walletId: shown, ...page }) {
       const { wallet } = await walletOf(services, shown)
       const age = (height: number): number => (height === 0 ? Number.POSITIVE_INFINITY : height)
-      const wanted = new Set(only)
-      const listed = (await wallet.listCoins()).filter(
-        ({ txid, vout }) => only === undefined || wanted.has(`${txid}:${vout}`)
-      )
-      const coins = listed.toSorted((a, b) =>
+      const coins = (await wallet.listCoins()).toSorted((a, b) =>
         age(a.blockHeight) === age(b.blockHeight) ? 0 : age(b.blockHeight) - age(a.blockHeight)
       )
       return {
@@ -213,15 +202,13 @@ export const coinActions: DeclarationsOf<CoinActions> = {
     output: draftedPayment,
     async run(services, { walletId: into, privateKeys, withUnconfirmed, maxNetworkFee, ...fee }) {
       const owned = await walletOf(services, into)
-      const request = {
+      const swept = await owned.wallet.sweepPrivateKeys({
         ...{ tokenId: null, spendTargets: [], privateKeys, ...feeOf(fee) },
         ...compact({
           noUnconfirmed: withUnconfirmed === undefined ? undefined : !withUnconfirmed,
           maxNetworkFee: maxNetworkFee === undefined ? undefined : nativeAmount(maxNetworkFee)
         })
-      }
-      const { signal, onProgress } = services.search ?? {}
-      const swept = await owned.wallet.sweepPrivateKeys(request, compact({ signal, onProgress }))
+      })
       const approvals = new DraftApprovals(owned.account, [])
       const draftId = services.spends.put({ ...owned, draft: swept, approvals })
       return { draftId, review: reviewSpend(owned.wallet, swept) }

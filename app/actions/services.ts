@@ -47,8 +47,6 @@ export interface ActionServices extends ActionHost {
   readonly swaps: DraftStore<SwapDraft>
   readonly rounds: OpenRounds
   readonly approval?: ApprovalListener | undefined
-  /** Follows a search that can take minutes, and stops it. */
-  readonly search?: Pick<SignOptions, 'onProgress' | 'signal'> | undefined
   readonly isClosed: boolean
   /** Declines every draft, and closes every round of quotes; no action is run any more. */
   close(): void

@@ -1,5 +1,5 @@
 import type { ActionDeclaration } from '../../app/actions/declaration.ts'
-import type { ActionServices } from '../../app/actions/services.ts'
+import type { ActionServices, ApprovalListener } from '../../app/actions/services.ts'
 import { ageText } from '../../app/format/times.ts'
 import type { Devtools } from '../../devtools/core/devtools.ts'
 import { compact } from '../../kernel/base/compact.ts'
@@ -273,15 +273,15 @@ export class Session {
    * Runs an action in the account of this command. Its result is not cut and escaped as for a program: what prints it
    * escapes it for a terminal.
    *
-   * @param listeners - follow what the action signs, and what it searches
+   * @param approval - follows what the action signs
    */
   async run<In, Out>(
     { run }: Pick<ActionDeclaration<In, Out>, 'run'>,
     input: In,
-    listeners: Pick<ActionServices, 'approval' | 'search'> = {}
+    approval?: ApprovalListener
   ): Promise<Out> {
     const services = await this.actionServices()
-    return run({ ...services, ...listeners }, input)
+    return run(approval === undefined ? services : { ...services, approval }, input)
   }
 
   /** What the actions of this command run with; its drafts and rounds of quotes end with the command. */

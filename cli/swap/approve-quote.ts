@@ -165,13 +165,11 @@ export const approveOnTerminal = async (
         swapActions['swap.approve'],
         { draftId, again: summary.similar, ...compact({ maxNetworkFee: allowed }) },
         {
-          approval: {
-            ...approval,
-            onStart() {
-              session.signal.throwIfAborted()
-              kept?.claim()
-              approval.onStart()
-            }
+          ...approval,
+          onStart() {
+            session.signal.throwIfAborted()
+            kept?.claim()
+            approval.onStart()
           }
         }
       )

@@ -41,7 +41,16 @@ export const signDraft = async (
   { privateKeys, signal, onProgress }: Following & { readonly privateKeys: WalletKeys }
 ): Promise<Transaction> => {
   const { pluginId } = info
-  const options = followedBy(services, { signal, onProgress })
+  const options: SigningOptions = {
+    ...compact({ signal }),
+    onProgress(ratio) {
+      try {
+        if (typeof ratio === 'number' && ratio >= 0 && ratio <= 1) onProgress?.(ratio)
+      } catch (error) {
+        services.report('progress of a signature', error)
+      }
+    }
+  }
   const tx = await untilAborted(signal, () =>
     engine.call('signing', async made =>
       signedDraftOf(pluginId, draft, await made.signTx(engineCopyOf(draft), privateKeys, options))
@@ -57,29 +66,10 @@ export const signDraft = async (
   return tx
 }
 
-/** How a long call of an engine is followed and stopped. */
-export type Following = Pick<SignOptions, 'onProgress' | 'signal'>
-
-/** The options of an engine's call: what it says of its progress is checked. */
-export const followedBy = (
-  services: Pick<OpenPaymentContext['services'], 'report'>,
-  { signal, onProgress }: Following
-): SigningOptions => ({
-  ...compact({ signal }),
-  onProgress(ratio) {
-    try {
-      if (typeof ratio === 'number' && ratio >= 0 && ratio <= 1) onProgress?.(ratio)
-    } catch (error) {
-      services.report('progress of a signature', error)
-    }
-  }
-})
+type Following = Pick<SignOptions, 'onProgress' | 'signal'>
 
 /** Waits for a signature until the signal aborts; one that comes later is dropped. @throws SIGN_STOPPED */
-export const untilAborted = async <T>(
-  signal: AbortSignalLike | undefined,
-  call: () => Promise<T>
-): Promise<T> => {
+const untilAborted = async <T>(signal: AbortSignalLike | undefined, call: () => Promise<T>): Promise<T> => {
   if (signal === undefined) return call()
   if (signal.aborted) throw new WalletError('SIGN_STOPPED', {})
   let stop = (): void => {}

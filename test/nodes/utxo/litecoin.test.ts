@@ -46,7 +46,6 @@ for (const backend of ['electrum', 'rpc'] as const) {
   runStory(test, sendsAgain, { backend })
   runStory(test, forgetsIncoming, { backend })
 }
-runStory(test, sweeps, { backend: 'rpc' })
 for (const backend of ['electrum', 'rpc', 'esplora'] as const)
   runStory(test, followsReorganisations, { backend })
 runStory(test, restartsOffline)

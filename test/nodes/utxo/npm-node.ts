@@ -1,10 +1,8 @@
-import { type ChildProcess, execFile, fork } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type NodeCall, NodeFault } from '../../../fake-server/node/litecoin-node.ts'
+import { installNpmFolder } from '../../helpers/npm-folder.ts'
 
 /** The nodes that npm has: of Bitcoin and of Bitcoin Cash. */
 export type NpmNodeName = 'bcash' | 'bcoin'
@@ -18,65 +16,17 @@ export interface NpmNode {
   stop(): Promise<void>
 }
 
-const MANIFEST = join(process.cwd(), 'test/nodes/utxo/npm-nodes')
-const BUILD = join(process.cwd(), '.build')
-const LOCK = 'package-lock.json'
+const MANIFEST = 'test/nodes/utxo/npm-nodes'
 
-/** Where they are installed: a folder for each version of the lock file, which is there once it is whole. */
-const folderOf = (): string => {
-  const version = createHash('sha256')
-    .update(readFileSync(join(MANIFEST, LOCK)))
-    .digest('hex')
-  return join(BUILD, `npm-nodes-${version.slice(0, 16)}`)
-}
-
-/**
- * Installs both below `.build`, as their lock file pins them, without their install scripts: these compile what a node in memory
- * does not need. Once for each version of the lock file; gives the reason if it cannot be done.
- *
- * The test files run beside each other: each installs into a folder of its own, and the first to end gives the place its name.
- */
-export const installNpmNodes = (): Promise<string | undefined> => {
-  installing ??= install()
-  return installing
-}
-
-let installing: Promise<string | undefined> | undefined
-
-const install = async (): Promise<string | undefined> => {
-  const folder = folderOf()
-  if (existsSync(folder)) return undefined
-  mkdirSync(BUILD, { recursive: true })
-  const own = mkdtempSync(join(BUILD, 'npm-nodes-new-'))
-  try {
-    for (const file of ['package.json', LOCK]) copyFileSync(join(MANIFEST, file), join(own, file))
-    const args = [
-      'ci',
-      '--ignore-scripts',
-      '--no-audit',
-      '--no-fund',
-      '--prefer-offline',
-      '--fetch-retries=1'
-    ]
-    const problem = await new Promise<string | undefined>(resolve =>
-      execFile('npm', args, { cwd: own, timeout: 240_000 }, (error, stdout, stderr) =>
-        resolve(error === null ? undefined : `npm could not install them: ${stderr || stdout}`.slice(0, 500))
-      )
-    )
-    if (problem === undefined && !existsSync(folder)) renameSync(own, folder)
-    return problem
-  } catch (error) {
-    if (existsSync(folder)) return undefined
-    throw error
-  } finally {
-    rmSync(own, { recursive: true, force: true })
-  }
-}
+/** Installs both; gives the reason if that cannot be done. Their scripts compile what a node in memory does not need. */
+export const installNpmNodes = async (): Promise<string | undefined> =>
+  (await installNpmFolder(MANIFEST)).problem
 
 /** Starts one of them in a process of its own. @throws Error if it does not start */
 export const startNpmNode = async (name: NpmNodeName): Promise<NpmNode> => {
   const program = fileURLToPath(new URL('./npm-node-process.js', import.meta.url))
-  const child = fork(program, [join(folderOf(), LOCK), name], {
+  const { lock } = await installNpmFolder(MANIFEST)
+  const child = fork(program, [lock, name], {
     env: { ...process.env, NODE_BACKEND: 'js', BCRYPTO_BACKEND: 'js' },
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc']

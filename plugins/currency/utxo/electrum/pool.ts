@@ -7,7 +7,6 @@ import {
   type Json,
   makeAbort,
   patienceOf,
-  type SigningOptions,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import type { BlockHeader } from '../chain/header.ts'
@@ -33,8 +32,7 @@ import {
   OLDEST,
   readStatus,
   readTip,
-  readVersion,
-  type SpokenVersion
+  readVersion
 } from './replies.ts'
 import { ServerFees } from './server-fees.ts'
 import { TipFollower } from './tip-follower.ts'
@@ -60,8 +58,8 @@ export class ElectrumPool {
   readonly #servers: readonly ChainServer[]
   /** The URLs of servers that closed a connection instead of agreeing on a version; they are given one version only. */
   readonly #oldServers = new Set<string>()
-  /** What the server has agreed to. A try of what it does not know is an error, and a hundred errors end the connection. */
-  #spoken: SpokenVersion | undefined
+  /** Whether the server has a method to unsubscribe: elsewhere each try is an error, and a hundred errors end the connection. */
+  #canForget = false
   readonly #log: EngineLog
   readonly #clients = new PoolClients()
   readonly #waiting = new Set<Waiting>()
@@ -120,11 +118,6 @@ export class ElectrumPool {
 
   get isOpen(): boolean {
     return this.#connection !== undefined
-  }
-
-  /** True if the server takes a payment together with those that it spends. */
-  get takesPackages(): boolean {
-    return this.#isReady && this.#spoken?.takesPackages === true
   }
 
   /** Adds a wallet; the returned function removes it and all that it watches. */
@@ -190,14 +183,6 @@ export class ElectrumPool {
       await ready
       return value
     })
-  }
-
-  /** Looks through all coins of a server without an index of scripts; undefined of any other. @throws NETWORK, SIGN_STOPPED */
-  searchCoins(
-    scripts: readonly Uint8Array[],
-    options: SigningOptions
-  ): ReturnType<NonNullable<ChainConnection['searchCoins']>> | undefined {
-    return this.#isReady ? this.#connection?.searchCoins?.(scripts, options) : undefined
   }
 
   /** Subscribes scripts in one go and gives their statuses. @throws ElectrumFault, NETWORK */
@@ -272,7 +257,7 @@ export class ElectrumPool {
       this.#connection?.close(new Error(UNNEEDED))
       for (const { done } of [...this.#waiting])
         done(unreachable(this.#servers, this.#loss, 'the wallet was closed'))
-    } else if (this.#isReady && this.#spoken?.canForget === true) {
+    } else if (this.#isReady && this.#canForget) {
       const method = 'blockchain.scripthash.unsubscribe'
       const calls = forgotten.map(scripthash => ({ method, params: [scripthash] }))
       for (const reply of this.callMany(calls)) reply.catch(() => undefined)
@@ -371,7 +356,7 @@ export class ElectrumPool {
       if (!connection.isOpen) this.#oldServers.add(connection.url)
     })
     const [, tip, ...blocks] = await Promise.all(greeting)
-    this.#spoken = await agreed
+    this.#canForget = (await agreed).canForget
     checkKnownBlocks(this.#io.crypto, this.#network, blocks)
     const newest = readTip(tip)
     const linked = follower.take(newest, span && { ...span, headers: (await early) ?? [] })

@@ -1,0 +1,233 @@
+import type { KeyvStoreAdapter } from 'keyv'
+import {
+  checkPath,
+  type Disk,
+  parseJsonText,
+  type StoragePlugin,
+  WalletError
+} from '../../kernel/plugin-api.ts'
+import { keyvDisk, type ListingStore } from './keyv-disk.ts'
+import { storageErrorOf } from './storage-error.ts'
+
+/** Options of {@link openKeyvDisk}. */
+export interface KeyvStorageOptions {
+  /** What the keys of this disk begin with, so that several share a database: a path. */
+  readonly name: string
+  /**
+   * Says that whoever calls knows two things: nothing keeps a second program from opening the same data, and the server decides when
+   * a write is durable. Without it, nothing is opened.
+   */
+  readonly isUnprotected: true
+  /** Loads the adapter; it is imported by name if this is left out, which a bundler cannot follow. */
+  readonly load?: (name: string) => Promise<unknown>
+}
+
+interface AdapterKind {
+  readonly package: string
+  make(adapter: Adapter, url: string): KeyvStoreAdapter
+  /** Closing one would close those of others. */
+  readonly isNeverClosed?: true
+}
+
+type Adapter = new (...options: unknown[]) => KeyvStoreAdapter
+
+/** A path has up to 1024 letters. */
+const TABLE = { table: 'holdfast', keySize: 1200 }
+
+const redis: AdapterKind = {
+  package: '@keyv/redis',
+  make: (Redis, url) =>
+    new Redis(
+      // A call after a lost connection connects again.
+      { url, socket: { connectTimeout: 10_000, reconnectStrategy: (count: number) => count < 3 && 100 } },
+      { noNamespaceAffectsAll: true, throwOnErrors: true, throwOnConnectError: true }
+    )
+}
+
+// All adapters of a process share one pool of connections. It closes those that are idle, and then keeps no process alive.
+const postgres: AdapterKind = {
+  package: '@keyv/postgres',
+  isNeverClosed: true,
+  make: (Postgres, uri) =>
+    new Postgres({
+      ...{ uri, ...TABLE },
+      ...{ allowExitOnIdle: true, idleTimeoutMillis: 1000, connectionTimeoutMillis: 10_000 },
+      // Of an idle connection that breaks the pool tells its listeners, and without one the process ends. The adapter adds none; this
+      // is a method of the pool, which calls it before any connection can be idle.
+      log(this: { listenerCount(event: string): number; on(event: string, listener: () => void): void }) {
+        if (this.listenerCount('error') === 0) this.on('error', () => {})
+      }
+    })
+}
+
+const sqlite: AdapterKind = {
+  package: '@keyv/sqlite',
+  make: (Sqlite, uri) => new Sqlite({ uri, ...TABLE })
+}
+
+/** The adapters by the scheme of their addresses. None is installed with Holdfast. */
+const ADAPTERS: Readonly<Record<string, AdapterKind>> = {
+  redis,
+  rediss: redis,
+  postgres,
+  postgresql: postgres,
+  sqlite
+}
+
+/** The schemes of the addresses that {@link openKeyvDisk} takes. */
+export const keyvSchemes: readonly string[] = Object.keys(ADAPTERS)
+
+/**
+ * Opens a database as a disk by its address, with the adapter of Keyv for it: `redis://`, `rediss://`, `postgres://` or
+ * `sqlite://`. The adapter is not installed with Holdfast, for example `npm install @keyv/postgres`.
+ *
+ * PostgreSQL and SQLite make each write durable as they are usually set up; Redis does only with `appendonly yes` and `appendfsync always`.
+ *
+ * @throws OPTION_INVALID for another address or without `isUnprotected`; STORAGE_FAILED, also if the adapter is not installed
+ */
+export const openKeyvDisk = async (url: string, options: KeyvStorageOptions): Promise<Disk> => {
+  const { name, isUnprotected, load = loadPackage } = options
+  const scheme = /^([a-z]+):/.exec(url)?.[1] ?? ''
+  const adapter = Object.hasOwn(ADAPTERS, scheme) ? ADAPTERS[scheme] : undefined
+  if (adapter === undefined)
+    throw new WalletError('OPTION_INVALID', {
+      option: 'url',
+      rule: `begins with ${keyvSchemes.join('://, ')}://`
+    })
+  if (isUnprotected !== true)
+    throw new WalletError('OPTION_INVALID', {
+      option: 'isUnprotected',
+      rule: 'must be true, since nothing keeps a second program from this database'
+    })
+  const database = adapter.make(adapterIn(await load(adapter.package)), url)
+  // Without a listener, what fails between two calls would end the process.
+  database.on?.('error', () => {})
+  const store = new NamedStore(database, {
+    prefix: `${checkPath(name)}/`,
+    isClosed: adapter.isNeverClosed !== true
+  })
+  try {
+    // A server that cannot be reached says so now.
+    await store.get('client.json')
+    return keyvDisk(store)
+  } catch (error) {
+    await store.disconnect().catch(() => {})
+    throw openingErrorOf(url, error)
+  }
+}
+
+/**
+ * The storage plugin of {@link openKeyvDisk}.
+ *
+ * @example
+ * ```ts
+ * import { keyvStorage } from 'holdfast/plugins/storage/keyv-storage'
+ *
+ * const storage = keyvStorage('postgres://wallet@127.0.0.1/wallets', { name: 'alice', isUnprotected: true })
+ * ```
+ */
+export const keyvStorage = (url: string, options: KeyvStorageOptions): StoragePlugin => ({
+  kind: 'storage',
+  id: 'keyv',
+  apply({ hooks }) {
+    hooks.openDisk.tapPromise('keyv', () => openKeyvDisk(url, options))
+  }
+})
+
+/** Without a cause: what a client says may repeat the address with its password. */
+const openingErrorOf = (url: string, error: unknown): WalletError => {
+  const { code, details } = storageErrorOf('', error)
+  const server = /^[a-z]+:\/\/(?:[^/@]*@)?([^/?#]*)/.exec(url)?.[1] ?? ''
+  const reason = code === 'STORAGE_FAILED' ? (details as { readonly reason: string }).reason : code
+  const words = reason === 'the store threw' ? '' : ` (${reason})`
+  return new WalletError('STORAGE_FAILED', {
+    path: '',
+    reason: `the database${server === '' ? '' : ` at ${server}`} cannot be opened${words}`
+  })
+}
+
+/** The class that a package exports as its default, by either kind of module. */
+const adapterIn = (loaded: unknown): Adapter => {
+  const { default: exported } = loaded as { readonly default: Adapter & { readonly default?: Adapter } }
+  return typeof exported === 'function' ? exported : (exported as { default: Adapter }).default
+}
+
+const loadPackage = async (name: string): Promise<unknown> => {
+  try {
+    return await import(name)
+  } catch (error) {
+    const reason = `the package ${name} cannot be loaded: npm install ${name}`
+    throw new WalletError('STORAGE_FAILED', { path: '', reason }, error)
+  }
+}
+
+/**
+ * The part of a database whose keys begin with a name. Values are JSON of the text, since not every database keeps every
+ * letter.
+ */
+class NamedStore implements ListingStore {
+  readonly opts = { dialect: 'named', url: '' }
+  namespace?: string | undefined
+  readonly #database: KeyvStoreAdapter
+  readonly #prefix: string
+  readonly #isClosed: boolean
+  /** The last write of each key: a pool of connections would make them in any order. */
+  readonly #writes = new Map<string, Promise<unknown>>()
+
+  constructor(database: KeyvStoreAdapter, options: { readonly prefix: string; readonly isClosed: boolean }) {
+    this.#database = database
+    this.#prefix = options.prefix
+    this.#isClosed = options.isClosed
+  }
+
+  on(): this {
+    return this
+  }
+
+  async get<Value>(key: string): Promise<Value | undefined> {
+    const value: unknown = await this.#database.get(this.#prefix + key)
+    if (value === undefined || value === null) return undefined
+    try {
+      return parseJsonText(String(value), { maxDepth: 1 }) as Value
+    } catch (error) {
+      throw new WalletError('CORRUPT_FILE', { path: key, rule: 'it is no text' }, error)
+    }
+  }
+
+  set(key: string, value: string): Promise<boolean> {
+    return this.#inOrder(key, async () => {
+      await this.#database.set(this.#prefix + key, JSON.stringify(value))
+      return true
+    })
+  }
+
+  delete(key: string): Promise<boolean> {
+    return this.#inOrder(key, () => this.#database.delete(this.#prefix + key))
+  }
+
+  async clear(): Promise<void> {
+    for (const key of await this.list('')) await this.delete(key)
+  }
+
+  async list(prefix: string): Promise<string[]> {
+    const keys: string[] = []
+    for await (const [key] of this.#database.iterator?.(undefined) ?? [])
+      if (typeof key === 'string' && key.startsWith(this.#prefix + prefix))
+        keys.push(key.slice(this.#prefix.length))
+    return keys
+  }
+
+  async disconnect(): Promise<void> {
+    if (this.#isClosed) await this.#database.disconnect?.()
+  }
+
+  #inOrder<T>(key: string, write: () => Promise<T>): Promise<T> {
+    const written = (this.#writes.get(key) ?? Promise.resolve()).then(write, write)
+    this.#writes.set(key, written)
+    const forget = (): void => {
+      if (this.#writes.get(key) === written) this.#writes.delete(key)
+    }
+    written.then(forget, forget)
+    return written
+  }
+}

@@ -1,0 +1,146 @@
+import {
+  compact,
+  isWalletError,
+  type KeyRange,
+  Mutex,
+  type StoragePlugin,
+  type Store,
+  WalletError
+} from '../../kernel/plugin-api.ts'
+import { storageErrorOf } from './storage-error.ts'
+
+/** The part of a LevelDB database that a store needs: `ClassicLevel` of the package `classic-level` has it. */
+export interface LevelDatabase {
+  open(): Promise<void>
+  getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]>
+  batch(operations: LevelOperation[], options: { readonly sync: true }): Promise<void>
+  keys(range: LevelRange): { all(): Promise<Uint8Array[]> }
+  close(): Promise<void>
+}
+
+/** One change of a batch. */
+export type LevelOperation =
+  | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
+  | { readonly type: 'del'; readonly key: Uint8Array }
+
+/** Which keys to read. */
+export interface LevelRange {
+  readonly gt?: Uint8Array
+  readonly lt?: Uint8Array
+  readonly reverse: boolean
+  readonly limit: number
+}
+
+/** What the package `classic-level` exports. */
+export interface LevelPackage {
+  readonly ClassicLevel: new (
+    location: string,
+    options: { readonly keyEncoding: 'view'; readonly valueEncoding: 'view' }
+  ) => LevelDatabase
+}
+
+/** Options of {@link openLevelStore}. */
+export interface LevelOptions {
+  /** Loads the package; its module is imported by name if this is left out, which a bundler cannot follow. */
+  readonly load?: () => Promise<LevelPackage>
+}
+
+/**
+ * Opens a folder of this machine as a LevelDB database. The package `classic-level` is not installed with Holdfast:
+ * `npm install classic-level`.
+ *
+ * Every batch is synced to the disk. LevelDB itself keeps a second process out.
+ *
+ * @throws STORAGE_LOCKED; STORAGE_FULL; STORAGE_FAILED, also if the package is not installed
+ */
+export const openLevelStore = async (location: string, options: LevelOptions = {}): Promise<Store> => {
+  const { load = loadPackage } = options
+  try {
+    const { ClassicLevel } = await load()
+    const database = new ClassicLevel(location, { keyEncoding: 'view', valueEncoding: 'view' })
+    await database.open()
+    return storeOf(database)
+  } catch (error) {
+    throw levelErrorOf(error)
+  }
+}
+
+/**
+ * The storage plugin of {@link openLevelStore}.
+ *
+ * @example
+ * ```ts
+ * import { levelStorage } from 'holdfast/plugins/storage/level'
+ *
+ * const storage = levelStorage('/home/alice/wallet') // one of the plugins of createKernel
+ * ```
+ */
+export const levelStorage = (location: string, options: LevelOptions = {}): StoragePlugin => ({
+  kind: 'storage',
+  id: 'level',
+  apply({ hooks }) {
+    hooks.openStore.tapPromise('level', () => openLevelStore(location, options))
+  }
+})
+
+const PACKAGE = 'classic-level'
+
+const loadPackage = async (): Promise<LevelPackage> => {
+  // Not a constant for TypeScript and bundlers: whoever wants it installs it.
+  const name: string = PACKAGE
+  try {
+    return (await import(name)) as LevelPackage
+  } catch (error) {
+    const reason = `the package ${PACKAGE} cannot be loaded: npm install ${PACKAGE}`
+    throw new WalletError('STORAGE_FAILED', { path: '', reason }, error)
+  }
+}
+
+const storeOf = (database: LevelDatabase): Store => {
+  // Its threads take batches in any order.
+  const batches = new Mutex()
+  const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
+    try {
+      return await task()
+    } catch (error) {
+      throw levelErrorOf(error)
+    }
+  }
+  return {
+    getMany: keys => attempt(async () => (await database.getMany([...keys])).map(plainBytes)),
+    batch: changes =>
+      batches.run(() =>
+        attempt(() =>
+          database.batch(
+            changes.map(({ key, value }) =>
+              value === undefined ? { type: 'del', key } : { type: 'put', key, value }
+            ),
+            { sync: true }
+          )
+        )
+      ),
+    keys: ({ after, before, reverse = false, limit }: KeyRange) =>
+      attempt(async () => {
+        const range = { reverse, limit, ...compact({ gt: after, lt: before }) }
+        return (await database.keys(range).all()).map(key => new Uint8Array(key))
+      }),
+    async close() {
+      await batches.settled()
+      await attempt(() => database.close())
+    }
+  }
+}
+
+/** Buffers of Node have methods that differ from those of plain bytes. */
+const plainBytes = (value: Uint8Array | undefined): Uint8Array | undefined =>
+  value === undefined ? undefined : new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+
+const levelErrorOf = (error: unknown): WalletError => {
+  if (isWalletError(error)) return error
+  const causes = [error, (error as { readonly cause?: unknown } | undefined)?.cause]
+  const codes = causes.map(cause => (cause as { readonly code?: unknown } | undefined)?.code)
+  if (codes.includes('LEVEL_LOCKED')) return new WalletError('STORAGE_LOCKED', { holder: 'another process' })
+  const isFull = causes.some(cause => cause instanceof Error && /No space left|ENOSPC/.test(cause.message))
+  if (isFull) return new WalletError('STORAGE_FULL', { path: '' }, error)
+  return storageErrorOf('', error)
+}

@@ -1,0 +1,173 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
+import test from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import { nativeAmount, type Plugin } from '../../../kernel/index.ts'
+import type { StoragePlugin } from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { keyvStorage, openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
+import { type LevelPackage, levelStorage } from '../../../plugins/storage/level.ts'
+import { testStoragePlugin } from '../../../testing/storage-suite.ts'
+import { openDevice, waitFor } from '../../helpers/device.ts'
+import { installNpmFolder } from '../../helpers/npm-folder.ts'
+import { missingServer, type StoreServer, startPostgres, startRedis } from './servers.ts'
+
+const SHOP = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-stores-'))
+const servers = new Map<string, Promise<StoreServer>>()
+test.after.always(async () => {
+  for (const server of servers.values()) await (await server).stop()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+})
+
+/** A package that the test has installed. */
+const load = async (name: string): Promise<unknown> => {
+  const { lock, problem } = await installNpmFolder('test/nodes/stores/adapters')
+  if (problem !== undefined) throw new Error(problem)
+  return import(pathToFileURL(createRequire(lock).resolve(name)).href)
+}
+
+const loadLevel = async (): Promise<LevelPackage> => {
+  const loaded = (await load('classic-level')) as LevelPackage & { readonly default?: LevelPackage }
+  return loaded.default ?? loaded
+}
+
+const serverOf = (kind: 'postgres' | 'redis'): Promise<StoreServer> => {
+  const known = servers.get(kind) ?? (kind === 'redis' ? startRedis() : startPostgres())
+  servers.set(kind, known)
+  return known
+}
+
+/** The storage plugins that need what is not installed with the wallet; each opens a place again by its name. */
+const kinds: Readonly<Record<'level' | 'postgres' | 'redis', (place: string) => Promise<StoragePlugin>>> = {
+  level: async place => levelStorage(join(folder, place), { load: loadLevel }),
+  postgres: async place =>
+    keyvStorage((await serverOf('postgres')).url, { name: place, isUnprotected: true, load }),
+  redis: async place => keyvStorage((await serverOf('redis')).url, { name: place, isUnprotected: true, load })
+}
+
+for (const [kind, open] of Object.entries(kinds)) {
+  const missing = kind === 'level' ? undefined : missingServer(kind as 'postgres' | 'redis')
+  if (missing !== undefined) {
+    test(`${kind} is examined where its server is installed`, t => {
+      t.log(missing)
+      t.not(process.env.HOLDFAST_CI, '1')
+    })
+    continue
+  }
+  testStoragePlugin(test, place => open(`suite-${place}`), { pluginId: kind })
+
+  test(`an account, a payment and its note are there after a restart without a network, with ${kind}`, async t => {
+    const world = makeFakeWorld({ io: makeNodeIo() })
+    const device = async (): Promise<{ storage: Plugin }> => ({ storage: await open('device') })
+    const first = await openDevice(world, await device())
+    const account = await first.context.createAccount({
+      username: 'alice',
+      password: 'correct horse battery'
+    })
+    const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Savings' })
+    const { publicAddress } = await wallet.getReceiveAddress()
+    world.chain.fund(publicAddress, '150000000')
+    world.chain.mine(1)
+    await waitFor(() => wallet.balanceDetailsOf(null).spendable === '150000000')
+    const draft = await wallet.makeSpend({
+      tokenId: null,
+      spendTargets: [{ publicAddress: SHOP, nativeAmount: nativeAmount('50000000') }]
+    })
+    const { txid } = await wallet.spend(draft)
+    await wallet.saveTxMetadata(txid, { notes: 'A bicycle' })
+    await first.close()
+
+    world.setOnline(false)
+    const second = await openDevice(world, await device())
+    const again = await second.context.loginWithPassword('alice', 'correct horse battery')
+    const same = await again.openWallet(wallet.id)
+    t.is(same.name, 'Savings')
+    t.is((await same.getTransactions()).length, 2)
+    t.is((await same.getTransaction(txid)).metadata.notes, 'A bicycle')
+    await second.close()
+    await world.close()
+  })
+}
+
+test('a second process is refused the database of LevelDB that a first one has open', async t => {
+  const place = join(folder, 'shared')
+  const { lock } = await installNpmFolder('test/nodes/stores/adapters')
+  const program = fileURLToPath(new URL('./level-holder.js', import.meta.url))
+  const child = fork(program, [lock, place], { execArgv: [] })
+  await once(child, 'message')
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const storage = levelStorage(place, { load: loadLevel })
+  await t.throwsAsync(openDevice(world, { storage }), { code: 'STORAGE_LOCKED' })
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const kernel = await openDevice(world, { storage: levelStorage(place, { load: loadLevel }) })
+  await kernel.close()
+  await world.close()
+})
+
+for (const [kind, start] of [
+  ['redis', startRedis],
+  ['postgres', startPostgres]
+] as const) {
+  if (missingServer(kind) !== undefined) continue
+  test(`what ${kind} has acknowledged survives its crash, and a wallet goes on once it is back`, async t => {
+    const server = await start()
+    t.teardown(() => server.stop())
+    const storage = (): Plugin => keyvStorage(server.url, { name: 'crash', isUnprotected: true, load })
+    const world = makeFakeWorld({ io: makeNodeIo() })
+    const first = await openDevice(world, { storage: storage() })
+    const account = await first.context.createAccount({
+      username: 'alice',
+      password: 'correct horse battery'
+    })
+    await account.dataStore.setItem('shop', 'item', 'kept')
+    await server.kill()
+    await t.throwsAsync(account.dataStore.setItem('shop', 'item', 'lost'), { code: 'STORAGE_FAILED' })
+    await server.start()
+    await waitFor(async () => {
+      try {
+        await account.dataStore.setItem('shop', 'later', 'kept, too')
+        return true
+      } catch {
+        return false
+      }
+    })
+    await first.close()
+    const second = await openDevice(world, { storage: storage() })
+    const again = await second.context.loginWithPassword('alice', 'correct horse battery')
+    t.is(await again.dataStore.getItem('shop', 'item'), 'kept')
+    t.is(await again.dataStore.getItem('shop', 'later'), 'kept, too')
+    await second.close()
+    await world.close()
+  })
+}
+
+test('an address that nothing can open, or without its adapter, says what to do', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const name = 'a'
+  const refused = async (storage: Plugin): Promise<string> =>
+    String((await t.throwsAsync(openDevice(world, { storage })))?.message)
+  t.regex(
+    await refused(keyvStorage('mysql://localhost', { name, isUnprotected: true })),
+    /redis:\/\/.*sqlite:\/\//
+  )
+  t.regex(await refused(keyvStorage('redis://localhost', { name } as never)), /isUnprotected must be true/)
+  t.regex(
+    await refused(keyvStorage('redis://localhost', { name, isUnprotected: true })),
+    /npm install @keyv\/redis/
+  )
+  t.regex(await refused(levelStorage(join(folder, 'none'))), /npm install classic-level/)
+  const nowhere = keyvStorage('redis://127.0.0.1:1', { name, isUnprotected: true, load })
+  t.regex(await refused(nowhere), /the database at 127\.0\.0\.1:1 cannot be opened/)
+  const secret = 'postgres://alice:canary@127.0.0.1:1/none'
+  const error = await t.throwsAsync(openKeyvDisk(secret, { name, isUnprotected: true, load }))
+  t.false(inspect(error, { depth: 9, showHidden: true }).includes('canary'))
+  await world.close()
+})
