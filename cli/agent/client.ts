@@ -69,8 +69,14 @@ export const agentProfileOf = (
   argv: readonly string[],
   environment: Terminal['environment']
 ): AgentProfile | undefined => {
-  const isAlone = argv.some(word => word === '--no-agent' || CONFIG.test(word))
-  if (argv.length === 0 || isAlone || isSet(environment.HOLDFAST_NO_AGENT)) return undefined
+  const isAlone = argv.some(word => word === '--no-agent' || OWN_DATA.test(word))
+  if (
+    argv.length === 0 ||
+    isAlone ||
+    isSet(environment.HOLDFAST_NO_AGENT) ||
+    isSet(environment.HOLDFAST_STORE)
+  )
+    return undefined
   const [at = -1, second] = argv.flatMap((word, index) => (/^--profile(?:=|$)/.test(word) ? [index] : []))
   if (second !== undefined || (at > 0 && (mayTakeValue(argv[at - 1] ?? '') || argv.includes('--'))))
     return undefined
@@ -81,8 +87,8 @@ export const agentProfileOf = (
   return { profile, stateFolder: profilePaths(profile, environment).state }
 }
 
-/** The agent has the plugins of the profile alone. */
-const CONFIG = /^(?:-C|--config-folder(?:=|$))/
+/** The agent has the plugins and the accounts of the profile alone. */
+const OWN_DATA = /^(?:-C|--(?:config-folder|store)(?:=|$))/
 
 /** The global flags without a value. */
 export const BARE: ReadonlySet<string> = new Set(

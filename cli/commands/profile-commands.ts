@@ -89,6 +89,21 @@ export const profileCommands: readonly CommandSpec[] = [
     load: async () => (await import('./profiles/trust-servers.ts')).profileTrust
   },
   {
+    name: 'profile store',
+    arguments: '<name> [url]',
+    summary: 'show or choose where the accounts of a profile are kept: a folder, LevelDB or a database',
+    example: 'profile store savings level:///home/me/wallets',
+    flags: [
+      {
+        flags: '--unprotected',
+        summary: 'no other program uses this database, which has no lock, and it makes writes durable'
+      }
+    ],
+    secrets: ['store-password'],
+    runsAlone: true,
+    load: async () => (await import('./profiles/choose-store.ts')).profileStore
+  },
+  {
     name: 'profile list',
     readsOnly: true,
     summary: 'list the profiles',

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { compact } from '../../kernel/base/compact.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { FIRST_DEVICE, usualProfile } from '../profile/paths.ts'
 import type { ColorChoice, Terminal } from '../terminal/terminal.ts'
@@ -28,6 +29,8 @@ export interface GlobalOptions {
   readonly debug: boolean
   /** The folder whose `holdfast.config` is used besides that of the profile, absolute. */
   readonly configFolder: string | undefined
+  /** Where the accounts are, in place of what the profile says. */
+  readonly store: { readonly url: string; readonly isUnprotected?: true } | undefined
   /** False: the command runs in a process of its own, even if an agent runs. */
   readonly agent: boolean
   /** False: an agent that runs is used, but none is started. */
@@ -63,6 +66,11 @@ export const globalFlags: readonly GlobalFlag[] = [
   {
     flags: '-C, --config-folder <folder>',
     summary: 'also use the plugins of holdfast.config.ts in this folder; the command runs without the agent'
+  },
+  {
+    flags: '--store <url>',
+    summary:
+      'where the accounts of the profile are, such as level:///home/me/wallets (HOLDFAST_STORE; that of profile store); the command runs without the agent'
   },
   { flags: '--json', summary: 'print one JSON object (HOLDFAST_FORMAT=json)' },
   {
@@ -109,7 +117,9 @@ export const readGlobalOptions = (
     return environment[variable] ? variable : undefined
   }
   const configFolder = typeof flags.configFolder === 'string' ? resolve(flags.configFolder) : undefined
-  const agent = flags.agent !== false && configFolder === undefined && !isSet(environment.HOLDFAST_NO_AGENT)
+  const store = text('store', 'HOLDFAST_STORE')
+  const isAlone = configFolder !== undefined || store !== undefined
+  const agent = flags.agent !== false && !isAlone && !isSet(environment.HOLDFAST_NO_AGENT)
   const json = wantsJson(flags.json === true, environment)
   const usual = usualProfile(environment)
   return {
@@ -130,6 +140,15 @@ export const readGlobalOptions = (
     verbosity: typeof flags.verbose === 'number' ? flags.verbose : 0,
     debug: isOn('debug'),
     configFolder,
+    store:
+      store === undefined
+        ? undefined
+        : {
+            url: store,
+            ...compact({
+              isUnprotected: isSet(environment.HOLDFAST_STORE_UNPROTECTED) ? (true as const) : undefined
+            })
+          },
     agent,
     // A machine of CI waits for nothing that goes on.
     mayStartAgent: agent && !isSet(environment.CI),

@@ -10,9 +10,9 @@ import {
   type LogThreshold,
   type Plugin
 } from '../../kernel/index.ts'
-import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { LOCK_WAIT_MS, type OpenOptions, type OpenWorld, type WorldAddresses } from './open-world.ts'
 import { FIRST_DEVICE, makePrivateFolder, type ProfilePaths } from './paths.ts'
+import { type ProfileStore, profileStorage } from './profile-store.ts'
 import { realSettings, shippedPlugins } from './real-world.ts'
 import type { WorldSettings } from './settings.ts'
 
@@ -27,6 +27,8 @@ export interface ProfileKernelOptions extends OpenOptions {
   readonly onLog: (line: LogLine) => void
   /** Plugins besides the default ones. */
   readonly plugins?: readonly Plugin[]
+  /** Where its accounts are, in place of what the profile says. */
+  readonly store?: ProfileStore | undefined
   /** Those of the profile, which come last, and what their owner gives them. */
   readonly added?: Pick<KernelOptions, 'pluginOptions'> & { readonly plugins: readonly Plugin[] }
 }
@@ -44,11 +46,11 @@ export const openProfileKernel = async (
     logLevel,
     onLog,
     plugins = [],
+    store,
     added
   }: ProfileKernelOptions
 ): Promise<Kernel> => {
   makePrivateFolder(paths.data)
-  makePrivateFolder(paths.device)
   const { real, addresses } = world
   const settings = real === undefined ? kernelSettings(addresses) : realSettings(paths, real)
   return createKernel({
@@ -61,7 +63,7 @@ export const openProfileKernel = async (
     plugins: [
       logObserver(onLog),
       ...plugins,
-      fileStorage(paths.device, { waitMs, holder }),
+      profileStorage(paths, { given: store, waitMs, holder }),
       ...shippedPlugins(real),
       ...(added?.plugins ?? [])
     ]

@@ -18,7 +18,8 @@ const secretNames = [
   'private-key',
   'key-passphrase',
   'api-key',
-  'node-login'
+  'node-login',
+  'store-password'
 ] as const
 
 /** The name of a secret. */
@@ -32,6 +33,7 @@ const WORDS: ReadonlyMap<SecretName, string> = new Map([
   ['new-pin', 'new PIN'],
   ['api-key', 'API key'],
   ['node-login', 'login of the node'],
+  ['store-password', 'password of the store'],
   ['otp', 'two-factor code'],
   ['otp-key', 'two-factor key'],
   ['otp-reset', 'reset token']

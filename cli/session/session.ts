@@ -386,6 +386,7 @@ export class Session {
       logLevel: this.#logLevel ?? logLevelOf(this.globals),
       onLog: line => this.statusLine.log(line),
       plugins: [...this.#observers, ...this.#plugins],
+      store: this.globals.store,
       added: await this.#loadPlugins()
     })
     this.#closers.push(() => kernel.close())

@@ -431,25 +431,6 @@ const rows: readonly Row[] = [
       await closeDialog(at)
       await at.page.getByText('bob', { exact: true }).first().waitFor()
     }
-  },
-  {
-    prints: 'account.move',
-    prepare: ({ run }) =>
-      run(['account', 'create', 'carol', '--local', '--secrets-stdin'], {
-        input: JSON.stringify({ password: PASSWORD })
-      }),
-    find: ofButton('Move it', async (page, hand) => {
-      await hand.press('Back up…')
-      await page.getByText('holdfast account backup').waitFor()
-      await hand.press('Cancel')
-      await hand.press('Move to a server…')
-      await hand.fill('Its password', PASSWORD)
-    }),
-    typed: [[/[Pp]assword/, `${PASSWORD}\r`]],
-    async seen(at) {
-      await closeDialog(at)
-      await at.page.getByText('on this device only').waitFor({ state: 'detached' })
-    }
   }
 ]
 

@@ -76,6 +76,10 @@ const byAgent = async (
     await closeAgents(home)
     return undefined
   }
+  // These run in a process of their own, and some refuse while an agent has the profile.
+  const { argv, terminal } = request
+  const isAlone = argv[0] === 'profile' || argv.includes('--store') || terminal.environment.HOLDFAST_STORE
+  if (isAlone) return undefined
   const at = request.argv.indexOf('--profile')
   await agentOf(home, at === -1 ? HOLDFAST_PROFILE : (request.argv[at + 1] ?? ''))
   // As long as a client takes to start; until then a kernel delivers what the command before has caused.

@@ -6,6 +6,7 @@ import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { profileCertificates, readFingerprint } from '../../profile/certificates.ts'
 import { checkProfileName, chooseUsualProfile, type ProfilePaths } from '../../profile/paths.ts'
+import { readProfileStore } from '../../profile/profile-store.ts'
 import { currenciesOf, nameableProviders } from '../../profile/real-world.ts'
 import {
   checkChainServer,
@@ -116,6 +117,7 @@ export const profileRemove: CommandRun = async (session, name = '') => {
   if (!profileNames(environment).includes(name)) throw notFound(name)
   await refuseAgent(paths)
   const network = readProfile(paths)?.network ?? 'fake'
+  const store = storeUrl(paths)
   const { accounts, deviceOnly } = accountsIn(join(paths.device, 'logins'))
   const lost =
     deviceOnly === 0
@@ -138,7 +140,17 @@ export const profileRemove: CommandRun = async (session, name = '') => {
   }
   return {
     data: { name, network, accounts, deviceOnly },
-    view: { kind: 'text', lines: [`The profile ${name} is deleted.`] }
+    view: { kind: 'text', lines: [`The profile ${name} is deleted.`] },
+    ...compact({ advice: store === undefined ? undefined : [`What is in ${store} stays there.`] })
+  }
+}
+
+/** The address of the store of a profile that is going to be deleted, also with damaged settings. */
+const storeUrl = (paths: ProfilePaths): string | undefined => {
+  try {
+    return readProfileStore(paths)?.url
+  } catch {
+    return undefined
   }
 }
 
@@ -157,7 +169,7 @@ const accountsIn = (folder: string): { readonly accounts: number; readonly devic
 }
 
 /** An agent keeps the servers and the proxy that it has begun with. @throws CliError AGENT_RUNNING */
-const refuseAgent = async ({ name, state }: ProfilePaths): Promise<void> => {
+export const refuseAgent = async ({ name, state }: ProfilePaths): Promise<void> => {
   await endUnusedAgent(state)
   if (!(await isListening(state))) return
   throw new CliError('AGENT_RUNNING', `The agent of the profile ${name} is running`, {

@@ -8,6 +8,7 @@ import type { CellLike, CommandResult } from '../../output/view.ts'
 import { addedHosts } from '../../plugins/plugin-list.ts'
 import { type DamagedServer, type KnownServer, profileCertificates } from '../../profile/certificates.ts'
 import { checkProfileName, type ProfilePaths, profilePaths } from '../../profile/paths.ts'
+import { readProfileStore } from '../../profile/profile-store.ts'
 import { namedHosts } from '../../profile/real-world.ts'
 import {
   networkOf,
@@ -82,10 +83,12 @@ export const profileShow: CommandRun = async (session, name = session.globals.pr
   const paths = profilePaths(checkProfileName(name), session.terminal.environment)
   const { data, view } = shownProfile(session, name, readProfile(paths))
   const used = usedValues(session)
+  const store = readProfileStore(paths)?.url ?? null
   return {
     data: {
       ...data,
       dataFolder: paths.data,
+      store,
       used: Object.fromEntries(used.map(([key, value, from]) => [key, { value, from }]))
     },
     view: {
@@ -93,6 +96,7 @@ export const profileShow: CommandRun = async (session, name = session.globals.pr
       fields: [
         ...(view.kind === 'record' ? view.fields : []),
         ['data in', paths.data],
+        ...(store === null ? [] : [['accounts in', store] as const]),
         ...used.map(([key, value, from]) => [`${key} in use`, `${value ?? 'none'} (${from})`] as const)
       ]
     }

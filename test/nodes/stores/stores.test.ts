@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,9 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import { keyvStorage, openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
 import { type LevelPackage, levelStorage } from '../../../plugins/storage/level.ts'
 import { testStoragePlugin } from '../../../testing/storage-suite.ts'
+import { homeFor, type Ran } from '../../helpers/command-line.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
+import { runInProcess } from '../../helpers/in-process.ts'
 import { installNpmFolder } from '../../helpers/npm-folder.ts'
 import { missingServer, type StoreServer, startPostgres, startRedis } from './servers.ts'
 
@@ -148,6 +150,29 @@ for (const [kind, start] of [
     await world.close()
   })
 }
+
+test('the command line keeps accounts in LevelDB, and in PostgreSQL once its owner says that no other program uses it', async t => {
+  const home = homeFor(t)
+  const { lock } = await installNpmFolder('test/nodes/stores/adapters')
+  const config = join(home, 'config', 'default')
+  mkdirSync(config, { recursive: true })
+  symlinkSync(join(lock, '../node_modules'), join(config, 'node_modules'))
+  const run = async (words: string): Promise<Ran['json']['data']> => {
+    const input = JSON.stringify({ password: 'Correct Horse 1' })
+    const { code, json, stdout } = await runInProcess([...words.split(' '), '--json'], { home, input })
+    t.is(code, 0, stdout)
+    return json.data
+  }
+  const urls = [pathToFileURL(join(home, 'wallets')).href.replace('file:', 'level:')]
+  if (missingServer('postgres') === undefined) urls.push((await serverOf('postgres')).url)
+  for (const [count, url] of urls.entries()) {
+    await run(`profile store default ${url}${url.startsWith('level:') ? '' : ' --unprotected'}`)
+    t.deepEqual((await run('account list')).accounts, [])
+    await run(`account create alice${count} --secrets-stdin`)
+    await run('wallets create bitcoin --name Savings --secrets-stdin')
+    t.is((await run('wallets list --secrets-stdin')).wallets[0].name, 'Savings')
+  }
+})
 
 test('an address that nothing can open, or without its adapter, says what to do', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
