@@ -1,4 +1,4 @@
-import type { Account } from '../../kernel/index.ts'
+import { type Account, WalletError } from '../../kernel/index.ts'
 import { trimmed } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import { about, type Field, id, inputError, type Nothing, nothing, object, optional, text } from './schema.ts'
@@ -21,11 +21,17 @@ interface LoginRequest extends NewAccount {
   readonly loginId?: string
 }
 
+/** An account of this device, with the password that allows its move. */
+interface MoveRequest extends AccountRef {
+  readonly password: string
+}
+
 /** Actions about accounts. */
 export interface AccountActions {
   readonly 'account.create': { readonly in: NewAccount; readonly out: AccountRef }
   readonly 'account.login': { readonly in: LoginRequest; readonly out: AccountRef }
   readonly 'account.logout': { readonly in: AccountRef; readonly out: Nothing }
+  readonly 'account.move': { readonly in: MoveRequest; readonly out: Nothing }
 }
 
 /** The field of an {@link AccountRef}. */
@@ -104,6 +110,35 @@ export const accountActions: DeclarationsOf<AccountActions> = {
       cli: { command: 'logout', own: 'it ends what the agent keeps, also an account that is not open' },
       panel: 'account-bar',
       mcp: { none: 'the session belongs to the person who opened it' }
+    }
+  },
+  'account.move': {
+    title: 'Move an account to the login server',
+    summary:
+      'Makes an account of this device on the login server, with everything in it, so that other devices can log in to it.',
+    effect: 'changes',
+    input: object<MoveRequest>({
+      accountId: about(id, 'The id of an open account'),
+      password: about(secret, 'Its password')
+    }),
+    output: nothing,
+    async run(services, { accountId, password: typed }) {
+      const account = accountOf(services, accountId)
+      if (!(await account.credentials.checkPassword(typed))) throw new WalletError('PASSWORD', {})
+      await account.location.moveToServer()
+      return {}
+    },
+    commandLine: ({ accountId }, names) => ({
+      words: ['account', 'move-to-server'],
+      flags: { account: names.accountFlagOf(accountId) }
+    }),
+    faces: {
+      cli: {
+        command: 'account move-to-server',
+        own: 'it logs in anew in place of a check of the password, and says whether the account was there already'
+      },
+      panel: 'device-account',
+      mcp: NO_SECRETS
     }
   }
 }

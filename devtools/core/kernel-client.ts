@@ -1,7 +1,7 @@
 import { makeActionHandler } from '../../app/actions/actions.ts'
 import type { FakeWorldControl } from '../../app/actions/world-control.ts'
-import type { Kernel } from '../../kernel/index.ts'
-import { type DevtoolsClient, makeClient } from './client/client.ts'
+import { type Context, compact, type Kernel, WalletError } from '../../kernel/index.ts'
+import { type AccountBackups, type DevtoolsClient, makeClient } from './client/client.ts'
 import { devtoolsAmong } from './devtools.ts'
 import { makeChannelPair } from './protocol/channel-pair.ts'
 
@@ -33,14 +33,28 @@ export const makeKernelClient = (
   const channels = makeChannelPair()
   devtools.attach(channels.host, {
     ...{ isReadOnly, runAction, watchAction: runAction.watch },
-    hasWorld: world !== undefined
+    hasWorld: world !== undefined,
+    ...compact({ hasLoginServer: context.hasLoginServer ? undefined : false })
   })
   const client = makeClient(channels.client)
   return {
     ...client,
+    ...compact({ backups: isReadOnly ? undefined : backupsOf(context) }),
     close() {
       client.close()
       runAction.close()
     }
   }
 }
+
+const backupsOf = (context: Context): AccountBackups => ({
+  async make(accountId) {
+    const account = context.accounts.find(({ id }) => id === accountId)
+    if (account === undefined) throw new WalletError('LOGGED_OUT', {})
+    return account.location.makeBackup()
+  },
+  async restore(backup, password) {
+    const { username } = await context.restoreAccount(backup, { password })
+    return compact({ username })
+  }
+})

@@ -431,6 +431,25 @@ const rows: readonly Row[] = [
       await closeDialog(at)
       await at.page.getByText('bob', { exact: true }).first().waitFor()
     }
+  },
+  {
+    prints: 'account.move',
+    prepare: ({ run }) =>
+      run(['account', 'create', 'carol', '--local', '--secrets-stdin'], {
+        input: JSON.stringify({ password: PASSWORD })
+      }),
+    find: ofButton('Move it', async (page, hand) => {
+      await hand.press('Back up…')
+      await page.getByText('holdfast account backup').waitFor()
+      await hand.press('Cancel')
+      await hand.press('Move to a server…')
+      await hand.fill('Its password', PASSWORD)
+    }),
+    typed: [[/[Pp]assword/, `${PASSWORD}\r`]],
+    async seen(at) {
+      await closeDialog(at)
+      await at.page.getByText('on this device only').waitFor({ state: 'detached' })
+    }
   }
 ]
 
@@ -448,7 +467,15 @@ const printedCommands = (): ReadonlySet<string> => {
 }
 
 /** Words that name a command without its arguments, for a person who reads on; each has its help. */
-const NAMED = ['data recover', 'rates route', 'swap quote', 'sync status', 'wallets create']
+const NAMED = [
+  'account backup',
+  'account restore',
+  'data recover',
+  'rates route',
+  'swap quote',
+  'sync status',
+  'wallets create'
+]
 /** Printed with a code that only another device takes; `panel-rules` types it there. */
 const ELSEWHERE = ['policy approve']
 

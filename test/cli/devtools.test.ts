@@ -99,7 +99,7 @@ test('a panel over the socket makes an account and a wallet, sees its engine, an
     t.false(said.includes(secret), secret)
 })
 
-test('the panel of a profile on a real network has no fake world, and learns network and profile for its commands', async t => {
+test('the panel of a profile on a real network has no fake world and no login server, and learns network and profile for its commands', async t => {
   const home = homeFor(t)
   const made = await runInProcess(
     ['profile', 'create', 'real', '--network', 'regtest', '--yes', '--confirm', 'yes', '--json'],
@@ -109,7 +109,7 @@ test('the panel of a profile on a real network has no fake world, and learns net
   const { client, stop } = await serve(t, home, ['--profile', 'real'])
   t.deepEqual(client.status.getSnapshot(), {
     ...{ connection: 'live', isReadOnly: false, hasWorld: false, missed: 0 },
-    ...{ network: 'regtest', profile: 'real' }
+    ...{ hasLoginServer: false, network: 'regtest', profile: 'real' }
   })
   t.is((await stop()).code, 0)
 })

@@ -99,7 +99,11 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
           // A panel that is left open is no use that keeps an account open.
           watchAction: handler.watch,
           hasWorld: world !== undefined,
-          ...compact({ network: real?.network, profile: profile === usualProfile ? undefined : profile }),
+          ...compact({
+            hasLoginServer: context.hasLoginServer ? undefined : false,
+            network: real?.network,
+            profile: profile === usualProfile ? undefined : profile
+          }),
           isReadOnly,
           isSlow: () => channel.isSlow()
         })

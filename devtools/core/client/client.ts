@@ -35,6 +35,8 @@ export interface ClientStatus {
   readonly isReadOnly: boolean
   /** There is a fake world that can be driven. */
   readonly hasWorld: boolean
+  /** False: its accounts can be moved to no login server. */
+  readonly hasLoginServer?: boolean
   /** The network of a profile that is in no fake world, such as `main`. */
   readonly network?: string
   /** The profile that commands have to name, where it is not the usual one. */
@@ -50,6 +52,14 @@ export interface ClientStatus {
  */
 type Follower = (message: TableMessage, kernelId: string) => void
 
+/** Makes and restores the backups of a kernel in the same page; they throw what the kernel throws. */
+export interface AccountBackups {
+  /** Makes the backup of an open account. */
+  make(accountId: string): Promise<string>
+  /** Restores the account of a backup, and gives its name. */
+  restore(backup: string, password: string): Promise<{ readonly username?: string }>
+}
+
 /**
  * The panel's view of a kernel: tables, events and actions. In the page or over a socket, from a recording or live: the
  * panel cannot tell.
@@ -61,6 +71,8 @@ export interface DevtoolsClient {
   readonly status: Readable<ClientStatus>
   /** @throws an error with code READ_ONLY, DISCONNECTED, and what the kernel throws */
   readonly runAction: ActionHandler
+  /** Backups, which pass through no message and no event. Absent of a kernel that is not in the page, or may only be looked at. */
+  readonly backups?: AccountBackups
   /** Shows each result of an action as long as there is a connection; a failure may be followed by results. Absent as `follow`. */
   readonly watch?: ActionWatcher
   /**
@@ -151,7 +163,7 @@ class ChannelClient {
   }
 
   #onHello(hello: Extract<HostMessage, { readonly type: 'hello' }>): void {
-    const { version, kernelId, isReadOnly, hasWorld, network, profile } = hello
+    const { version, kernelId, isReadOnly, hasWorld, hasLoginServer, network, profile } = hello
     if (version !== PROTOCOL_VERSION) {
       this.#onLost(
         `The kernel speaks version ${version} of the protocol, and this panel ${PROTOCOL_VERSION}.`
@@ -161,7 +173,7 @@ class ChannelClient {
     // After a restart of the kernel the numbers begin anew: what was known is of no use.
     if (this.#kernelId !== kernelId) this.#known = initialState
     this.#kernelId = kernelId
-    const facts = { isReadOnly, hasWorld, ...compact({ network, profile }) }
+    const facts = { isReadOnly, hasWorld, ...compact({ hasLoginServer, network, profile }) }
     this.#status.set({ connection: 'connecting', ...facts, missed: this.#known.missed })
     this.#subscribe()
     this.#isGreeted = true
@@ -189,8 +201,7 @@ class ChannelClient {
     for (const follower of this.#followers) follower(news, this.#kernelId ?? '')
     this.#view.set(next.view)
     this.#events.set(next.events)
-    const { connection, isReadOnly, hasWorld, network, profile, missed } = this.#status.getSnapshot()
-    const facts = { isReadOnly, hasWorld, ...compact({ network, profile }) }
+    const { connection, missed, message: _, ...facts } = this.#status.getSnapshot()
     if (connection !== 'live' || missed !== next.missed)
       this.#status.set({ connection: 'live', ...facts, missed: next.missed })
   }

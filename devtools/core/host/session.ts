@@ -33,6 +33,8 @@ export interface AttachOptions {
   readonly watchAction?: ActionWatcher
   /** There is a fake world that can be driven. */
   readonly hasWorld: boolean
+  /** False: its accounts can be moved to no login server, and the panel says so. */
+  readonly hasLoginServer?: boolean
   /** The network of a profile that is in no fake world, such as `main`; the panel shows it. */
   readonly network?: string
   /** The profile that commands have to name, where it is not the usual one. */
@@ -107,8 +109,8 @@ export class PanelSession {
   /** Says who is here; the panel subscribes next. */
   greet(): void {
     const { kernelId } = this.#context
-    const { isReadOnly, hasWorld, network, profile } = this.#options
-    const facts = { kernelId, isReadOnly, hasWorld, ...compact({ network, profile }) }
+    const { isReadOnly, hasWorld, hasLoginServer, network, profile } = this.#options
+    const facts = { kernelId, isReadOnly, hasWorld, ...compact({ hasLoginServer, network, profile }) }
     this.#send({ type: 'hello', version: PROTOCOL_VERSION, ...facts })
   }
 

@@ -27,6 +27,8 @@ export type HostMessage =
       readonly kernelId: string
       readonly isReadOnly: boolean
       readonly hasWorld: boolean
+      /** False: its accounts can be moved to no login server. */
+      readonly hasLoginServer?: boolean
       /** The network of a profile that is in no fake world, such as `main`. */
       readonly network?: string
       /** The profile that commands have to name, where it is not the usual one. */

@@ -5,11 +5,13 @@ import { Dialog } from '../parts/dialog.tsx'
 import { ChoiceField, TextField } from '../parts/fields.tsx'
 import { visibleText } from '../parts/texts.ts'
 import { usePanel, useStatus, useView } from '../state/panel-state.ts'
+import { DeviceAccount, RestoreDialog } from './device-account.tsx'
 
 /** Shows the open accounts, and the first steps: an account, a wallet, blocks and the network of the fake world. */
 export const AccountBar = (): ReactElement | null => {
   const accounts = [...useView().accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
-  const [open, setOpen] = useState<'create' | 'login' | 'wallet' | undefined>()
+  const [open, setOpen] = useState<'create' | 'login' | 'restore' | 'wallet' | undefined>()
+  const [restored, setRestored] = useState<string | undefined>()
   const canRun = useCanRun('account.create')
   const close = (): void => setOpen(undefined)
   // A dialog that a lost connection closed does not come back by itself.
@@ -30,7 +32,10 @@ export const AccountBar = (): ReactElement | null => {
       <button
         type="button"
         className={accounts.length === 0 ? 'button' : 'button plain'}
-        onClick={() => setOpen('login')}
+        onClick={() => {
+          setRestored(undefined)
+          setOpen('login')
+        }}
       >
         Log in…
       </button>
@@ -43,7 +48,24 @@ export const AccountBar = (): ReactElement | null => {
       {open === 'create' ? (
         <AccountDialog title="Create an account" name="account.create" onClose={close} />
       ) : null}
-      {open === 'login' ? <AccountDialog title="Log in" name="account.login" onClose={close} /> : null}
+      {open === 'login' ? (
+        <AccountDialog
+          title="Log in"
+          name="account.login"
+          onClose={close}
+          onRestore={() => setOpen('restore')}
+          {...compact({ restored })}
+        />
+      ) : null}
+      {open === 'restore' ? (
+        <RestoreDialog
+          onClose={close}
+          onDone={username => {
+            setRestored(username)
+            setOpen('login')
+          }}
+        />
+      ) : null}
       {open === 'wallet' ? <WalletDialog accounts={accounts} onClose={close} /> : null}
     </section>
   )
@@ -77,6 +99,7 @@ const LoggedInAccount = ({ account }: { readonly account: AccountSnapshot }): Re
         </button>
       ) : null}
       {isLost ? null : leave}
+      <DeviceAccount account={account} />
       {isLost && isPrompting ? (
         <Dialog title="This account cannot be opened again" onClose={() => setPrompting(false)}>
           <p>
@@ -112,15 +135,20 @@ const AccountDialog = (props: {
   readonly title: string
   readonly name: 'account.create' | 'account.login'
   readonly onClose: () => void
+  readonly onRestore?: () => void
+  /** The name of the account that was restored just now; the list of users may not have it yet. */
+  readonly restored?: string
 }): ReactElement => {
-  const { title, name, onClose } = props
+  const { title, name, onClose, onRestore, restored } = props
   const known = [...useView().users.values()]
   const users = known.flatMap(user => user.username ?? [])
   // Nobody can type the name of a light account.
   const nameless = known.filter(user => user.username === undefined && user.isPinLoginEnabled)
   const isLogin = name === 'account.login'
-  const [username, setUsername] = useState(isLogin ? (users[0] ?? '') : '')
-  const [loginId, setLoginId] = useState(isLogin && users.length === 0 ? (nameless[0]?.loginId ?? '') : '')
+  const [username, setUsername] = useState(isLogin ? (restored ?? users[0] ?? '') : '')
+  const [loginId, setLoginId] = useState(
+    isLogin && restored === undefined && users.length === 0 ? (nameless[0]?.loginId ?? '') : ''
+  )
   const [password, setPassword] = useState('')
   const [pin, setPin] = useState('')
   const secrets = compact({ password: password || undefined, pin: pin || undefined })
@@ -173,7 +201,16 @@ const AccountDialog = (props: {
         ) : null}
         <TextField label="PIN" type="password" value={pin} onChange={setPin} inputMode="numeric" />
       </ActionForm>
-      <CloseLine onClose={onClose} />
+      <div className="dialog-acts">
+        {onRestore === undefined ? null : (
+          <button type="button" className="button plain" onClick={onRestore}>
+            Restore a backup…
+          </button>
+        )}
+        <button type="button" className="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
     </Dialog>
   )
 }
@@ -215,18 +252,14 @@ const WalletDialog = (props: {
         <ChoiceField label="Currency" value={walletType} onChange={setType} choices={types} />
         <TextField label="Name" value={name} onChange={setName} placeholder="Savings" />
       </ActionForm>
-      <CloseLine onClose={onClose} />
+      <div className="dialog-acts">
+        <button type="button" className="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
     </Dialog>
   )
 }
-
-const CloseLine = ({ onClose }: { readonly onClose: () => void }): ReactElement => (
-  <div className="dialog-acts">
-    <button type="button" className="button" onClick={onClose}>
-      Cancel
-    </button>
-  </div>
-)
 
 const WorldActions = (): ReactElement | null => {
   const { hasWorld } = useStatus()

@@ -19,7 +19,7 @@ import {
   usePanelLocation
 } from '../state/location.ts'
 import { usePanelActions } from '../state/panel-actions.ts'
-import { clientNumber, PanelContext, usePanel } from '../state/panel-state.ts'
+import { clientNumber, PanelContext, type PanelState, usePanel } from '../state/panel-state.ts'
 import { type Theme, usePreferences } from '../state/preferences.ts'
 import { discard, type ReviewedDraft } from '../state/review-state.ts'
 import { useTimeTravel } from '../state/time-travel.ts'
@@ -55,16 +55,11 @@ export const Panel = (props: PanelProps): ReactElement => {
   const [isHelpOpen, setHelp] = useState(false)
   const [palette, setPalette] = useState<readonly PaletteEntry[] | undefined>()
   const closePalette = (): void => setPalette(undefined)
-  const { said, review, attempt, ...actions } = usePanelActions(live)
+  const { said, review, ...actions } = usePanelActions(live)
+  const { run, attempt, failure, dismiss, copy, say, memory } = actions
   const { state: timeTravel, handle: handleTimeTravel } = useTimeTravel(live, attempt, props.now)
-  const { run, failure, dismiss, copy, say, memory } = actions
   const [commandLine, showCommand] = useState('')
-  const [dialogs, setDialogs] = useState(0)
-  const hasDialog = dialogs > 0
-  const enterDialog = useCallback(() => {
-    setDialogs(count => count + 1)
-    return () => setDialogs(count => count - 1)
-  }, [])
+  const { hasDialog, enterDialog } = useOpenDialogs()
   const go = useCallback(
     (place: Partial<PanelLocation>) => {
       // What another panel's button would have done is of no use here.
@@ -76,9 +71,10 @@ export const Panel = (props: PanelProps): ReactElement => {
   const state = useMemo(
     () => ({
       ...timeTravel,
-      ...{ location, go, run, failure, dismiss, copy, say, memory, showCommand, hasDialog, enterDialog }
+      ...{ location, go, run, attempt, failure, dismiss, copy, say },
+      ...{ memory, showCommand, hasDialog, enterDialog }
     }),
-    [timeTravel, location, go, run, failure, dismiss, copy, say, memory, hasDialog, enterDialog]
+    [timeTravel, location, go, run, attempt, failure, dismiss, copy, say, memory, hasDialog, enterDialog]
   )
   const handle = (command: KeyCommand): boolean => {
     if (command.type === 'help') setHelp(true)
@@ -129,6 +125,16 @@ export const Panel = (props: PanelProps): ReactElement => {
       </div>
     </PanelContext>
   )
+}
+
+/** Counts the dialogs that are open. */
+const useOpenDialogs = (): Pick<PanelState, 'enterDialog' | 'hasDialog'> => {
+  const [dialogs, setDialogs] = useState(0)
+  const enterDialog = useCallback(() => {
+    setDialogs(count => count + 1)
+    return () => setDialogs(count => count - 1)
+  }, [])
+  return { hasDialog: dialogs > 0, enterDialog }
 }
 
 /** Does what was chosen in the palette. */

@@ -166,6 +166,7 @@ const OpenDialog = (): ReactElement => {
         </span>
         <input
           type="file"
+          data-recording
           accept=".ndjson,.gz"
           aria-busy={isReading}
           onChange={event => {
@@ -206,7 +207,7 @@ export const useFileDrop = (panel: RefObject<HTMLElement | null>, onFile: (file:
       if (file === undefined) return
       event.preventDefault()
       const dialog = target?.querySelector('dialog[open]') ?? null
-      if (dialog === null || dialog.querySelector('input[type=file]') !== null) newest.current(file)
+      if (dialog === null || dialog.querySelector('[data-recording]') !== null) newest.current(file)
     }
     target?.addEventListener('dragover', hover)
     target?.addEventListener('drop', drop)

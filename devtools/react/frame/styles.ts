@@ -157,6 +157,7 @@ const partStyles = `
 .acts { display: flex; flex-wrap: wrap; gap: 6px; align-items: center }
 input, select { font: inherit; color: var(--ink); background: var(--raised); border: 1px solid var(--edge); border-radius: 5px; padding: 3px 8px; block-size: 26px; min-inline-size: 0 }
 input[type="checkbox"] { accent-color: var(--accent); inline-size: 14px; block-size: 14px; margin: 0 }
+input[type="file"] { block-size: auto }
 input::placeholder { color: var(--soft); opacity: 1 }
 .fields { display: flex; flex-wrap: wrap; gap: 8px 10px; align-items: start }
 .fields > .button, .fields > .biases { margin-block-start: 20px }

@@ -4,14 +4,12 @@ import type { SpendDraftInput } from '../../../app/actions/spend-review.ts'
 import { compact, type JsonObject, type Txid, type WalletId } from '../../../kernel/index.ts'
 import type { DevtoolsClient } from '../../core/client/client.ts'
 import { page } from './dom.ts'
-import type { FailureHandler, PanelFailure, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
+import type { PanelFailure, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
 import { discard, type Review, type ReviewedDraft, useReview } from './review-state.ts'
 
 /** The actions of the panel, and its messages. */
 export interface PanelActions
-  extends Pick<PanelState, 'copy' | 'dismiss' | 'failure' | 'memory' | 'run' | 'say'> {
-  /** Does something; if it fails, gives undefined and keeps why, as {@link PanelState.run} does. */
-  readonly attempt: <T>(work: () => Promise<T>, onFailure?: FailureHandler) => Promise<T | undefined>
+  extends Pick<PanelState, 'attempt' | 'copy' | 'dismiss' | 'failure' | 'memory' | 'run' | 'say'> {
   /** The newest short message, such as `Copied`. */
   readonly said: string
   readonly review: Review

@@ -68,6 +68,8 @@ export interface PanelState {
     input: Actions[K]['in'],
     onFailure?: FailureHandler
   ) => Promise<Actions[K]['out'] | undefined>
+  /** Does something that is no action; if it fails, gives undefined. */
+  readonly attempt: <T>(work: () => Promise<T>, onFailure?: FailureHandler) => Promise<T | undefined>
   /** Shows the command that does what the control with the focus, or under the pointer, does. */
   readonly showCommand: (commandLine: string) => void
   readonly copy: (text: string) => void

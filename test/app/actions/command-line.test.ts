@@ -142,6 +142,7 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   [{ name: 'account.login', input: { username: 'alice', pin: '1234' } }, 'login alice --with pin'],
   [{ name: 'account.login', input: { loginId: 'SomeId', pin: '1234' } }, 'login SomeId --with pin'],
   [{ name: 'account.logout', input: { accountId: ACCOUNT } }, 'logout alice'],
+  [{ name: 'account.move', input: { accountId: ACCOUNT, password: 'secret' } }, 'account move-to-server'],
   [
     {
       name: 'wallet.create',
@@ -516,6 +517,7 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   'account.create': fc.record({ username, password: nameText, pin: nameText }, { requiredKeys: [] }),
   'account.login': fc.record({ username, password: nameText, pin: nameText }, { requiredKeys: ['username'] }),
   'account.logout': fc.record({ accountId: fc.constantFrom(ACCOUNT, 'dW5zZWVu') }),
+  'account.move': fc.record({ accountId: fc.constant(ACCOUNT), password: nameText }),
   'wallet.create': fc.record(
     {
       accountId: fc.constant(ACCOUNT),

@@ -22,6 +22,7 @@ const CHOICE = {
 const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = {
   'account.create': { username: 'alice', password: 'correct horse', pin: '1234' },
   'account.login': { username: 'alice', loginId: 'a+/=', password: 'correct horse', pin: '1234' },
+  'account.move': { accountId: 'a', password: 'correct horse' },
   'account.logout': { accountId: 'a+/=' },
   'wallet.create': {
     accountId: 'a',

@@ -6,7 +6,7 @@ import type { Hand } from './panel-page.ts'
 export interface Scene {
   readonly name: string
   /** One of the states of the sample page. */
-  readonly state: 'empty' | 'full' | 'lost' | 'readOnly'
+  readonly state: 'elsewhere' | 'empty' | 'full' | 'local' | 'lost' | 'readOnly'
   /** The fragment of the address. */
   readonly place: string
   /** What is done there. */
@@ -112,6 +112,23 @@ export const scenes: readonly Scene[] = [
     perform: hand => hand.press('Create an account…')
   },
   { ...{ name: 'log-in', state: 'empty', place: 'engines' }, perform: hand => hand.press('Log in…') },
+  ...(['local', 'elsewhere'] as const).flatMap((state): readonly Scene[] => [
+    {
+      ...{ name: `backup-${state}`, state, place: 'engines' },
+      perform: hand => hand.press('Back up…')
+    },
+    {
+      ...{ name: `move-${state}`, state, place: 'engines' },
+      perform: hand => hand.press('Move to a server…')
+    },
+    {
+      ...{ name: `restore-${state}`, state, place: 'engines' },
+      async perform(hand) {
+        await hand.press('Log in…')
+        await hand.press('Restore a backup…')
+      }
+    }
+  ]),
   {
     ...{ name: 'create-wallet', state: 'full', place: 'engines' },
     perform: hand => hand.press('Create a wallet…')

@@ -30,7 +30,23 @@ const answers: Partial<{ readonly [K in keyof Actions]: Actions[K]['out'] }> = {
 }
 
 const full = { view: busyView, events: busyEvents, answers }
+const local = new Map([
+  ...busyView.accounts,
+  ...[...busyView.accounts]
+    .slice(0, 1)
+    .map(([id, account]) => [id, { ...account, isDeviceOnly: true }] as const)
+])
+const backups: DevtoolsClient['backups'] = {
+  make: async () => 'sealed',
+  restore: async () => ({ username: 'ada' })
+}
 const states: Readonly<Record<string, DevtoolsClient>> = {
+  local: { ...makeSampleClient({ ...full, view: { ...busyView, accounts: local } }), backups },
+  elsewhere: makeSampleClient({
+    ...full,
+    view: { ...busyView, accounts: local },
+    status: { hasLoginServer: false }
+  }),
   full: makeSampleClient(full),
   empty: makeSampleClient({}),
   lost: makeSampleClient({

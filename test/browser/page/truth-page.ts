@@ -19,6 +19,10 @@ export interface TruthPage {
   walletIds(): readonly string[]
   /** Pays an address from the faucet of Bitcoin's chain. */
   fund(publicAddress: string, nativeAmount: string): Promise<unknown>
+  /** Makes an account of this device alone. */
+  createLocal(username: string, password: string): Promise<string>
+  /** Forgets an account of this device. */
+  forget(username: string): Promise<void>
   /** The places that hold a text: the panel's state, its markup, the tables and events of the devtools, storage, address. */
   placesOf(text: string): readonly string[]
   /** Whether the world has a network: what is known of a chain without one is old. */
@@ -100,6 +104,9 @@ const truth: TruthPage = {
     ),
   isOnline: () => world.state.getSnapshot()?.isOnline !== false,
   fund: (publicAddress, nativeAmount) => world.fund('bitcoin', publicAddress, nativeAmount),
+  createLocal: async (username, password) =>
+    (await kernel.context.createAccount({ username, password, isDeviceOnly: true })).id,
+  forget: username => kernel.context.forgetAccount({ username }, { losesAccount: true }),
   placesOf: text => {
     const root = place.shadowRoot ?? place
     const containers = [root, ...root.querySelectorAll('*')].flatMap(element =>

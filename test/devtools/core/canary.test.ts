@@ -26,6 +26,7 @@ const emitStory = async (hideAddresses: boolean) => {
   const password = 'canary password 7Q'
   const runAction = (async (name: string, input: { password?: string; privateKeys?: readonly string[] }) => {
     if (name === 'account.login') throw new Error(`wrong: ${input.password}`)
+    if (name === 'account.move') throw new Error(`wrong: ${input.password}`)
     if (name === 'spend.sweep') throw new Error(`wrong: ${input.privateKeys?.join()}`)
     return {}
   }) as unknown as ActionHandler
@@ -59,6 +60,10 @@ const emitStory = async (hideAddresses: boolean) => {
   await client
     .runAction('spend.sweep', { walletId: wallet.id, privateKeys: ['canary key 9W'] })
     .catch(error => sent.push(String(error)))
+  await client
+    .runAction('account.move', { accountId: account.id, password: 'canary move 5M' })
+    .catch(error => sent.push(String(error)))
+  const backup = await account.location.makeBackup()
   await account.sync()
   await waitFor(() => client.events.getSnapshot().some(({ data }) => data.stage === 'saved'))
   // The engine looks at the chain once more after a payment.
@@ -68,7 +73,9 @@ const emitStory = async (hideAddresses: boolean) => {
     password,
     '"80815"',
     'canary note',
-    'canary key 9W'
+    'canary key 9W',
+    'canary move 5M',
+    ...backup.trimEnd().split('\n')
   ]
   const view = client.view.getSnapshot()
   await account.logout()
