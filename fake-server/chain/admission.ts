@@ -16,9 +16,10 @@ export interface Admission {
 /**
  * Judges a new transaction as a node does before it relays it. Changes nothing.
  *
+ * @param leastPerKvB - what the mempool keeps at least, in native units for 1000 virtual bytes; 0 where a child pays for it
  * @throws BROADCAST_REFUSED with the reason of Bitcoin Core (`MemPoolAccept`), checked in its order
  */
-export const admit = (state: ChainState, tx: ChainTransaction): Admission => {
+export const admit = (state: ChainState, tx: ChainTransaction, leastPerKvB = 0): Admission => {
   checkTransaction(tx, state.network)
   if (!isFinal(tx, state)) refuse(tx, 'non-final')
   if (state.mempool.has(tx.txid)) refuse(tx, 'txn-already-in-mempool')
@@ -29,6 +30,8 @@ export const admit = (state: ChainState, tx: ChainTransaction): Admission => {
   const fee = feeOf(state, tx, coins)
   const least = relayFeeOf(tx.vsize)
   if (fee < least) refuse(tx, `min relay fee not met, ${fee} < ${least}`)
+  const kept = leastFeeOf(tx.vsize, leastPerKvB)
+  if (fee < kept) refuse(tx, `mempool min fee not met, ${fee} < ${kept}`)
   const replaced = replacedBy(state, tx, { fee, conflicts })
   checkChainLimits(state, tx)
   checkSpends(tx, coins)
@@ -51,7 +54,11 @@ export const readmit = (state: ChainState, tx: ChainTransaction): Admission => {
 }
 
 /** The least fee that is relayed for a size, in native units. */
-const relayFeeOf = (vsize: number): bigint => (BigInt(vsize) * POLICY.relayPerKvB + 999n) / 1000n
+const relayFeeOf = (vsize: number): bigint => leastFeeOf(vsize, Number(POLICY.relayPerKvB))
+
+/** The least fee for a size at a rate for 1000 virtual bytes, in native units. */
+export const leastFeeOf = (vsize: number, perKvB: number): bigint =>
+  (BigInt(vsize) * BigInt(perKvB) + 999n) / 1000n
 
 const coinsFor = (state: ChainState, tx: ChainTransaction): readonly ChainCoin[] =>
   tx.inputs.map(

@@ -1,9 +1,9 @@
 import { type NativeAmount, nativeAmount } from '../../kernel/base/amount.ts'
-import { WalletError } from '../../kernel/base/errors.ts'
+import { isWalletError, WalletError } from '../../kernel/base/errors.ts'
 import type { Json } from '../../kernel/base/json.ts'
 import type { Clock } from '../../kernel/io/io.ts'
 import type { Txid } from '../../kernel/types/ids.ts'
-import { admit, readmit } from './admission.ts'
+import { admit, leastFeeOf, readmit } from './admission.ts'
 import { makeCoinbase, workBlock } from './block.ts'
 import { type ChainNetwork, COINBASE_MATURITY, MAX_BLOCK_WEIGHT, POLICY, subsidyAt } from './chain-params.ts'
 import type { ChainState, ChainView } from './chain-state.ts'
@@ -53,6 +53,8 @@ export class FakeChain {
   readonly #ports: ChainPorts
   readonly #listeners = new Set<(change: ChainChange) => void>()
   #feeRates: ReadonlyMap<number, number>
+  /** Native units for 1000 virtual bytes. */
+  #leastFee = 0
   #announcedTip: string
   #mined = 0
 
@@ -160,6 +162,68 @@ export class FakeChain {
     return this.#changing(() => this.#accept(tx))
   }
 
+  /**
+   * Takes a payment with the unconfirmed ones that it spends, parents first: those that pay less than the mempool keeps stay if all
+   * pay enough together.
+   *
+   * @returns the reasons of those that were refused, by txid; none if all are there
+   * @throws BROADCAST_REFUSED if they are no parents with their child
+   */
+  broadcastPackage(texts: readonly string[]): ReadonlyMap<string, string> {
+    const txs = texts.map(parseTransaction)
+    const child = txs.at(-1)
+    const parents = new Set(txs.slice(0, -1).map(({ txid }) => txid))
+    const spent = new Set(child?.inputs.map(({ txid }) => txid))
+    const isTree = txs.slice(0, -1).every(({ inputs }) => !inputs.some(({ txid }) => parents.has(txid)))
+    if (
+      txs.length < 2 ||
+      txs.length > POLICY.maxAncestors ||
+      !isTree ||
+      ![...parents].every(txid => spent.has(txid))
+    )
+      refuse(child, 'package-not-child-with-parents')
+    return this.#changing(() => this.#acceptPackage(txs))
+  }
+
+  #acceptPackage(txs: readonly ChainTransaction[]): ReadonlyMap<string, string> {
+    const refusals = new Map<string, string>()
+    const cheap: ChainTransaction[] = []
+    for (const tx of txs) {
+      if (this.#state.find(tx.txid) !== undefined) continue
+      const refusal = this.#refusalOf(() => this.#accept(tx))
+      // A child comes after parents that only it pays for.
+      if (refusal?.startsWith('mempool min fee') === true || (refusal !== undefined && cheap.length > 0))
+        cheap.push(tx)
+      else if (refusal !== undefined) refusals.set(tx.txid, refusal)
+    }
+    for (const tx of cheap) {
+      const refusal = this.#refusalOf(() => this.#accept(tx, 0))
+      if (refusal !== undefined) refusals.set(tx.txid, refusal)
+    }
+    const entered = cheap.flatMap(({ txid }) => this.#state.mempool.get(txid) ?? [])
+    const fee = entered.reduce((sum, entry) => sum + entry.fee, 0n)
+    const least = leastFeeOf(
+      entered.reduce((sum, { tx }) => sum + tx.vsize, 0),
+      this.#leastFee
+    )
+    const isShort = fee < least || entered.length < cheap.length
+    for (const { tx } of isShort ? entered : []) {
+      refusals.set(tx.txid, refusals.get(tx.txid) ?? `mempool min fee not met, ${fee} < ${least}`)
+      this.#state.evict([tx.txid])
+    }
+    return refusals
+  }
+
+  #refusalOf(work: () => unknown): string | undefined {
+    try {
+      work()
+      return undefined
+    } catch (error) {
+      if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
+      return error.details.reason
+    }
+  }
+
   /** Returns true for an address of this network. Some old kinds are the same on several. */
   takes(address: string): boolean {
     try {
@@ -195,6 +259,40 @@ export class FakeChain {
     return Number(POLICY.relayPerKvB)
   }
 
+  /** The least native units for 1000 virtual bytes that the mempool keeps now. */
+  get leastFee(): number {
+    return Math.max(this.relayFee, this.#leastFee)
+  }
+
+  /**
+   * Sets what the mempool keeps at least, in native units for 1000 virtual bytes, as a full one does. What waits and pays less goes,
+   * unless those that spend it pay enough for both.
+   *
+   * @throws OPTION_INVALID
+   */
+  setLeastFee(perKvB: number): void {
+    if (!Number.isSafeInteger(perKvB) || perKvB < 0)
+      throw new WalletError('OPTION_INVALID', {
+        option: 'least fee',
+        rule: 'must be a whole number, 0 or more'
+      })
+    this.#leastFee = perKvB
+    const { mempool } = this.#state
+    this.#changing(() => {
+      for (const { tx } of [...mempool.entries()]) {
+        const relatives = [...mempool.withDescendants([tx.txid])].flatMap(txid => mempool.get(txid) ?? [])
+        const pays = (entries: typeof relatives): boolean =>
+          entries.reduce((sum, { fee }) => sum + fee, 0n) >=
+          leastFeeOf(
+            entries.reduce((sum, entry) => sum + entry.tx.vsize, 0),
+            perKvB
+          )
+        if (!pays(relatives.filter(entry => entry.tx === tx)) && !pays(relatives))
+          this.#state.evict([tx.txid])
+      }
+    })
+  }
+
   /** Calls `listener` after each change until the returned function is called. */
   onChange(listener: (change: ChainChange) => void): () => void {
     this.#listeners.add(listener)
@@ -227,8 +325,8 @@ export class FakeChain {
     }
   }
 
-  #accept(tx: ChainTransaction): string {
-    const { fee, coins, replaced } = admit(this.#state, tx)
+  #accept(tx: ChainTransaction, leastPerKvB = this.#leastFee): string {
+    const { fee, coins, replaced } = admit(this.#state, tx, leastPerKvB)
     this.#state.evict(replaced)
     this.#state.enter(tx, fee, coins)
     return tx.txid

@@ -15,6 +15,10 @@ export interface ServedChain
   extends Pick<FakeChain, 'clock' | 'feeRate' | 'network' | 'onChange' | 'relayFee' | 'view'> {
   /** Gives the txid. @throws BROADCAST_REFUSED with the reason of the node */
   broadcast(text: string): string | Promise<string>
+  /** As {@link FakeChain.broadcastPackage}; absent where the node takes no packages. */
+  readonly broadcastPackage?: FakeChain['broadcastPackage']
+  /** As {@link FakeChain.leastFee}; what is relayed, if left out. */
+  readonly leastFee?: number
 }
 
 /** The session that calls a method. */
@@ -112,6 +116,27 @@ const chainMethods: readonly (readonly [string, ElectrumMethod])[] = [
         try {
           const txid = chain.broadcast(params.text(0))
           return typeof txid === 'string' ? txid : txid.catch(asRefusal)
+        } catch (error) {
+          return asRefusal(error)
+        }
+      }
+    }
+  ],
+  [
+    'blockchain.transaction.broadcast_package',
+    {
+      params: ['raw_txs', 'verbose?'],
+      since: '1.6',
+      call: ({ chain }, params) => {
+        const texts = params.raw(0)
+        if (!Array.isArray(texts) || !texts.every(text => typeof text === 'string'))
+          throw new RpcFault(RPC.params, 'expected a list of transactions')
+        if (chain.broadcastPackage === undefined) throw new RpcFault(RPC.node, 'the node takes no packages')
+        if (params.flag(1)) throw new RpcFault(RPC.params, 'this server has no verbose answers')
+        try {
+          const refusals = [...chain.broadcastPackage(texts)]
+          if (refusals.length === 0) return { success: true }
+          return { success: false, errors: refusals.map(([txid, error]) => ({ txid, error })) }
         } catch (error) {
           return asRefusal(error)
         }
@@ -309,8 +334,9 @@ const serverMethods: readonly (readonly [string, ElectrumMethod])[] = [
       params: [],
       since: '1.6',
       call({ chain }) {
-        const least = chain.relayFee / 1e8
-        return { mempoolminfee: least, minrelaytxfee: least, incrementalrelayfee: least }
+        const relay = chain.relayFee / 1e8
+        const least = (chain.leastFee ?? chain.relayFee) / 1e8
+        return { mempoolminfee: least, minrelaytxfee: relay, incrementalrelayfee: relay }
       }
     }
   ],
@@ -377,10 +403,7 @@ const compare = (a: readonly number[], b: readonly number[]): number => {
   return 0
 }
 
-/**
- * Every method of Electrum protocols 1.4 to 1.6 but `server.version`, which the session answers itself, and
- * `blockchain.transaction.broadcast_package`: no node here takes a package.
- */
+/** Every method of Electrum protocols 1.4 to 1.6 but `server.version`, which the session answers itself. */
 export const electrumMethods: ReadonlyMap<string, ElectrumMethod> = new Map([
   ...serverMethods,
   ...chainMethods,

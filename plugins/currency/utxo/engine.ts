@@ -181,8 +181,12 @@ class UtxoEngine implements CurrencyEngine {
   async makeSpend(spend: SpendInfo): Promise<EngineTransaction> {
     this.#checkAlive()
     if (spend.bumps === undefined) return makeDraft(await this.#spendSource(), spend)
-    const { makeChild } = await import('./spend/bump.ts')
-    return this.#query(async () => makeChild({ ...(await this.#spendSource()), pool: this.#pool }, spend))
+    const { makeChild, reclaim } = await import('./spend/bump.ts')
+    if (reclaim(this.#pool, this.#state, spend.bumps)) await this.#step(new Map())
+    const { saved } = this.#state
+    return this.#query(async () =>
+      makeChild({ ...(await this.#spendSource()), pool: this.#pool, saved }, spend)
+    )
   }
 
   async getMaxSpendable(spend: SpendInfo): Promise<string> {
@@ -207,13 +211,8 @@ class UtxoEngine implements CurrencyEngine {
     this.#attach()
     await this.#pool.whenReady(READY_MS)
     const address = await this.#state.addressAt(this.#state.table.mainBranch(0), undefined)
-    const source = {
-      ...(await this.#spendSource()),
-      pool: this.#pool,
-      address,
-      kept,
-      ...this.#opinion.second
-    }
+    const found = { pool: this.#pool, address, kept, ...this.#opinion.second }
+    const source = { ...(await this.#spendSource()), ...found }
     // Few wallets ever sweep.
     const { draftSweep } = await import('./spend/sweep.ts')
     return this.#query(() => draftSweep(source, spend, keys))
@@ -232,7 +231,7 @@ class UtxoEngine implements CurrencyEngine {
   async broadcastTx(transaction: EngineTransaction): Promise<EngineTransaction> {
     this.#checkAlive()
     this.#attach()
-    await broadcast(this.#pool, transaction)
+    await broadcast(this.#pool, transaction, this.#state.parentsOf(transaction))
     return transaction
   }
 

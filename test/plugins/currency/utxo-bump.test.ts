@@ -1,6 +1,9 @@
 import test, { type ExecutionContext } from 'ava'
+import { makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
+import { type ServerKind, serverKinds } from '../../../fake-server/electrum/kinds.ts'
 import {
   type EngineTransaction,
+  type Io,
   type JsonObject,
   nativeAmount,
   type SpendInfo
@@ -191,4 +194,150 @@ test('what a server says of the ancestors of strangers makes no fee usual, and o
   t.is(lied.usualNetworkFee, honest.usualNetworkFee, 'and shows')
   said = 'hidden'
   await t.throwsAsync(alice.engine.makeSpend(bumpOf(txid), {}), { code: 'NETWORK' })
+})
+
+const payee = {
+  publicAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+  nativeAmount: nativeAmount('200000')
+}
+
+/** A world whose server is of a kind, and whose connection ends instead of an answer to what `loses` names. */
+interface RoughWorld extends TestWorld {
+  kind: ServerKind
+  loses: string | undefined
+  readonly methods: string[]
+}
+
+const makeRoughWorld = (t: ExecutionContext): RoughWorld => {
+  const { chain } = makeTestWorld()
+  const methods: string[] = []
+  const server = { kind: serverKinds.ours, loses: undefined as string | undefined }
+  const connect: NonNullable<Io['connect']> = async (address, handlers) => {
+    let isCut = false
+    const onText = (text: string): void => {
+      if (!isCut) handlers.onText(text)
+    }
+    const endOnceTaken = (): void => {
+      if (chain.view.mempool.size > 0) handlers.onClose()
+      else setTimeout(endOnceTaken, 5)
+    }
+    const electrum = makeElectrumConnect(chain, { kind: server.kind })
+    const channel = await electrum.connect(address, { onText, onClose: handlers.onClose })
+    return {
+      close: () => channel.close(),
+      send(text) {
+        methods.push(...(text.match(/broadcast\w*/g) ?? []))
+        isCut ||= server.loses !== undefined && text.includes(server.loses)
+        channel.send(text)
+        if (isCut) endOnceTaken()
+      }
+    }
+  }
+  const world = makeTestWorld({ chain, io: { connect } })
+  t.teardown(() => world.close())
+  return Object.assign(server, world, { methods })
+}
+
+/** A payment of Alice that leaves change to her, and that no server keeps any more. */
+const makeLost = async (
+  t: ExecutionContext,
+  world: RoughWorld,
+  alice: TestWallet
+): Promise<EngineTransaction> => {
+  await fund(world, alice, '1000000')
+  world.chain.mine()
+  await until('it is confirmed', () => alice.reported.details.at(-1)?.spendable === '1000000')
+  const cheap = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: '2' } } as const
+  const lost = await alice.send({ spendTargets: [payee], ...cheap })
+  await alice.engine.reservePayments?.([lost])
+  await until('a server has it', () => world.chain.view.mempool.has(lost.txid))
+  await until('it is seen', async () => (await alice.engine.findPayment?.(lost))?.state === 'seen')
+  await alice.engine.syncNetwork({})
+  world.chain.setLeastFee(20_000)
+  t.false(world.chain.view.mempool.has(lost.txid))
+  await until('it is gone', () => alice.reported.txs.get(lost.txid)?.blockHeight === -1)
+  await t.throwsAsync(alice.engine.broadcastTx(lost, {}), { message: /mempool min fee not met/ })
+  return lost
+}
+
+test('a child takes its parent along that pays less than servers keep, and both reach a block', async t => {
+  const world = makeRoughWorld(t)
+  const alice = await world.openWallet()
+  const lost = await makeLost(t, world, alice)
+  world.methods.length = 0
+  const child = await hasten(alice, bumpOf(lost.txid))
+  t.deepEqual(world.methods, ['broadcast', 'broadcast_package'])
+  const rate = rateOf(world, [lost.txid, child.txid])
+  t.true(rate >= 60 && rate < 60.5, `${rate}`)
+  world.chain.mine()
+  for (const txid of [lost.txid, child.txid])
+    await until('both are in a block', () => (alice.reported.txs.get(txid)?.blockHeight ?? 0) > 0)
+})
+
+test('without the newest protocol a payment that no server keeps is not hastened', async t => {
+  const world = makeRoughWorld(t)
+  const alice = await world.openWallet()
+  const lost = await makeLost(t, world, alice)
+  world.kind = serverKinds.romanz
+  await alice.engine.killEngine()
+  const again = await world.openWallet({ keys: alice.privateKeys, store: alice.store })
+  await again.engine.reservePayments?.([lost])
+  await t.throwsAsync(again.engine.makeSpend(bumpOf(lost.txid), {}), {
+    ...{ code: 'NOT_SUPPORTED', message: /keep no longer/ }
+  })
+})
+
+test('a package whose reply is lost leaves both payments kept, and their coins to no other', async t => {
+  const world = makeRoughWorld(t)
+  const alice = await world.openWallet()
+  const lost = await makeLost(t, world, alice)
+  const draft = await alice.engine.makeSpend(bumpOf(lost.txid), {})
+  const child = await alice.engine.signTx(draft, alice.privateKeys)
+  await alice.engine.reservePayments?.([lost, child])
+  world.loses = 'broadcast_package'
+  const error = await t.throwsAsync(alice.engine.broadcastTx(child, {}))
+  t.not((error as { code?: string }).code, 'BROADCAST_REFUSED')
+  world.loses = undefined
+  const coins = (await alice.engine.listCoins?.()) ?? []
+  t.deepEqual(
+    coins.map(({ state }) => state),
+    ['reserved'],
+    'the change of the first'
+  )
+  await t.throwsAsync(alice.engine.makeSpend(bumpOf(lost.txid), {}), { message: /reserved/ })
+  // It has arrived.
+  world.chain.mine()
+  await alice.engine.syncNetwork({})
+  for (const txid of [lost.txid, child.txid])
+    await until('both are in a block', () => (alice.reported.txs.get(txid)?.blockHeight ?? 0) > 0)
+})
+
+test('a package of which one payment is refused is refused with the reason', async t => {
+  const world = makeRoughWorld(t)
+  const alice = await world.openWallet()
+  const lost = await makeLost(t, world, alice)
+  // For both it is too little.
+  const draft = await alice.engine.makeSpend(bumpOf(lost.txid, '5'), {})
+  const child = await alice.engine.signTx(draft, alice.privateKeys)
+  await t.throwsAsync(alice.engine.broadcastTx(child, {}), {
+    code: 'BROADCAST_REFUSED',
+    message: /mempool min fee not met/
+  })
+  t.false(world.chain.view.mempool.has(lost.txid))
+  // A rival of the parent is mined.
+  const rival = await alice.engine.makeSpend(
+    {
+      ...{ tokenId: null, spendTargets: [payee], replaces: lost.txid },
+      ...{ networkFeeOption: 'custom', customNetworkFee: { satPerByte: '30' } }
+    },
+    {}
+  )
+  const dear = await alice.engine.makeSpend(bumpOf(lost.txid, '60'), {})
+  const late = await alice.engine.signTx(dear, alice.privateKeys)
+  world.chain.broadcast((await alice.engine.signTx(rival, alice.privateKeys)).signedTx)
+  world.chain.mine()
+  await t.throwsAsync(alice.engine.broadcastTx(late, {}), {
+    code: 'BROADCAST_REFUSED',
+    message: /missingorspent|Missing inputs/
+  })
 })

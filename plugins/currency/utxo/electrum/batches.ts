@@ -65,7 +65,7 @@ export class ServerHabits {
 
 /** True of a request that sends a payment: it waits for nothing, and is never sent again. */
 export const isPayment = ({ call: { method } }: Pick<BatchItem, 'call'>): boolean =>
-  method === 'blockchain.transaction.broadcast'
+  method === 'blockchain.transaction.broadcast' || method === 'blockchain.transaction.broadcast_package'
 
 /** A message that was sent: a batch, or a single request. */
 export interface Batch {

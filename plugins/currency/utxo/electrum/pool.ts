@@ -32,7 +32,8 @@ import {
   OLDEST,
   readStatus,
   readTip,
-  readVersion
+  readVersion,
+  type SpokenVersion
 } from './replies.ts'
 import { ServerFees } from './server-fees.ts'
 import { TipFollower } from './tip-follower.ts'
@@ -58,8 +59,8 @@ export class ElectrumPool {
   readonly #servers: readonly ChainServer[]
   /** The URLs of servers that closed a connection instead of agreeing on a version; they are given one version only. */
   readonly #oldServers = new Set<string>()
-  /** Whether the server has a method to unsubscribe: elsewhere each try is an error, and a hundred errors end the connection. */
-  #canForget = false
+  /** What the server has agreed to. A try of what it does not know is an error, and a hundred errors end the connection. */
+  #spoken: SpokenVersion | undefined
   readonly #log: EngineLog
   readonly #clients = new PoolClients()
   readonly #waiting = new Set<Waiting>()
@@ -118,6 +119,11 @@ export class ElectrumPool {
 
   get isOpen(): boolean {
     return this.#connection !== undefined
+  }
+
+  /** True if the server takes a payment together with those that it spends. */
+  get takesPackages(): boolean {
+    return this.#isReady && this.#spoken?.takesPackages === true
   }
 
   /** Adds a wallet; the returned function removes it and all that it watches. */
@@ -257,7 +263,7 @@ export class ElectrumPool {
       this.#connection?.close(new Error(UNNEEDED))
       for (const { done } of [...this.#waiting])
         done(unreachable(this.#servers, this.#loss, 'the wallet was closed'))
-    } else if (this.#isReady && this.#canForget) {
+    } else if (this.#isReady && this.#spoken?.canForget === true) {
       const method = 'blockchain.scripthash.unsubscribe'
       const calls = forgotten.map(scripthash => ({ method, params: [scripthash] }))
       for (const reply of this.callMany(calls)) reply.catch(() => undefined)
@@ -356,7 +362,7 @@ export class ElectrumPool {
       if (!connection.isOpen) this.#oldServers.add(connection.url)
     })
     const [, tip, ...blocks] = await Promise.all(greeting)
-    this.#canForget = (await agreed).canForget
+    this.#spoken = await agreed
     checkKnownBlocks(this.#io.crypto, this.#network, blocks)
     const newest = readTip(tip)
     const linked = follower.take(newest, span && { ...span, headers: (await early) ?? [] })

@@ -129,6 +129,8 @@ export interface SpokenVersion {
   readonly canForget: boolean
   /** The least fee is in `mempool.get_info`, and no longer in `blockchain.relayfee`. */
   readonly hasMempoolInfo: boolean
+  /** A payment can be sent together with those that it spends. */
+  readonly takesPackages: boolean
 }
 
 /** The version that a server has agreed to. @throws ElectrumFault for one that is not spoken here */
@@ -139,7 +141,11 @@ export const readVersion = (reply: Json | undefined): SpokenVersion => {
     /^1\.([456])(?:\.(\d{1,3}))?$/.exec(typeof version === 'string' ? version : '') ?? []
   if (middle === undefined || (middle === '6' && last !== '0'))
     throw new ElectrumFault('The server speaks no protocol from 1.4 to 1.6')
-  return { canForget: middle !== '4' || Number(last) >= 2, hasMempoolInfo: middle === '6' }
+  const isNewest = middle === '6'
+  return {
+    canForget: middle !== '4' || Number(last) >= 2,
+    ...{ hasMempoolInfo: isNewest, takesPackages: isNewest }
+  }
 }
 
 /** The least fee rate that a server relays, of either form, as {@link readFeeRate} gives it; undefined if it says nonsense. */
@@ -151,6 +157,19 @@ export const readRelayFee = (reply: Json): bigint | undefined => {
     (most, rate) => (most === undefined || rate > most ? rate : most),
     undefined
   )
+}
+
+/** The reasons why payments of a package were refused, by txid; empty if the network has all. @throws ElectrumFault */
+export const readPackage = (reply: Json): ReadonlyMap<string, string> => {
+  const { success, errors = [] } = asObject(reply)
+  if (success === true) return new Map()
+  const refusals = new Map<string, string>()
+  for (const item of Array.isArray(errors) ? (errors as readonly Json[]).slice(0, 100) : []) {
+    const { txid, error } = asObject(item)
+    if (isTxHash(txid) && typeof error === 'string') refusals.set(txid, error.slice(0, 500))
+  }
+  if (success === false && refusals.size > 0) return refusals
+  throw new ElectrumFault('The server does not say what has become of a package')
 }
 
 /** The blocks by which a chain is told from others: the first one, and the checkpoint. */

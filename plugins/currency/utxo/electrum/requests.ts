@@ -12,14 +12,22 @@ import { type Ledger, type ReservedCoins, type ReservedPayment, rivalOf } from '
 import type { ScriptRecord } from '../wallet/scripts.ts'
 import { ElectrumFault, ElectrumRefusal } from './connection.ts'
 import type { ElectrumPool } from './pool.ts'
-import { type HistoryItem, readHistory, readProof, readTxHex } from './replies.ts'
+import { type HistoryItem, readHistory, readPackage, readProof, readTxHex } from './replies.ts'
 
 /**
  * Sends signed bytes to the network. Sending the same bytes again is harmless.
  *
+ * What a node refuses alone is sent once more with the unconfirmed payments that it spends, where the server takes that: those may pay
+ * less than nodes keep, and it for them.
+ *
+ * @param parents - the bytes of those payments
  * @throws BROADCAST_REFUSED if a node says no and does not have the transaction; NETWORK if nobody could be asked
  */
-export const broadcast = async (pool: ElectrumPool, { txid, signedTx }: EngineTransaction): Promise<void> => {
+export const broadcast = async (
+  pool: ElectrumPool,
+  { txid, signedTx }: EngineTransaction,
+  parents: readonly string[] = []
+): Promise<void> => {
   // A payment waits for a server that comes back.
   await pool.whenReady(READY_MS, true)
   const [sent] = pool.callMany([{ method: 'blockchain.transaction.broadcast', params: [signedTx] }])
@@ -29,7 +37,35 @@ export const broadcast = async (pool: ElectrumPool, { txid, signedTx }: EngineTr
     if (!(error instanceof ElectrumRefusal)) throw error
     if (KNOWN.test(error.message) || (await hasTransaction(pool, txid, signedTx))) return
     if (isServerFault(error.code)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
-    throw new WalletError('BROADCAST_REFUSED', { txid, reason: nodeReasonOf(error.message) })
+    const isMissed = parents.length > 0 && parents.length <= MAX_PARENTS && pool.takesPackages
+    const refusal = isMissed ? await sendTogether(pool, { txid, texts: [...parents, signedTx] }) : undefined
+    if (refusal === '') return
+    throw new WalletError('BROADCAST_REFUSED', { txid, reason: nodeReasonOf(refusal ?? error.message) })
+  }
+}
+
+/** Nodes take packages of 25 (Bitcoin Core, MAX_PACKAGE_COUNT). */
+const MAX_PARENTS = 24
+
+/**
+ * Sends a payment together with its parents, which stand before it.
+ *
+ * @returns why it was refused, or else why a parent was; empty if the network has it; undefined if the server sent nothing
+ */
+const sendTogether = async (
+  pool: ElectrumPool,
+  { txid, texts }: { readonly txid: Txid; readonly texts: readonly string[] }
+): Promise<string | undefined> => {
+  const [sent] = pool.callMany([{ method: 'blockchain.transaction.broadcast_package', params: [texts] }])
+  try {
+    const refusals = readPackage((await sent) ?? null)
+    if (refusals.size === 0) return ''
+    const reason = refusals.get(txid) ?? [...refusals.values()][0] ?? ''
+    // A parent that another payment has beaten, or one that was mined, may not keep the child out.
+    return KNOWN.test(reason) || (await hasTransaction(pool, txid, texts.at(-1) ?? '')) ? '' : reason
+  } catch (error) {
+    if (!(error instanceof ElectrumRefusal)) throw error
+    return undefined
   }
 }
 

@@ -9,14 +9,42 @@ import { parseRawTx, type RawTx, scriptHashOf } from '../chain/transaction.ts'
 import { ElectrumFault, ElectrumRefusal } from '../electrum/connection.ts'
 import type { ElectrumPool } from '../electrum/pool.ts'
 import { readHistory, readTxHex } from '../electrum/replies.ts'
-import type { Coin } from '../wallet/ledger.ts'
+import { type Coin, type Ledger, rivalOf } from '../wallet/ledger.ts'
+import type { SavedState } from '../wallet/saved-state.ts'
 import { dustOf, goalOf, largerOf, type SpendSource, sortCoins } from './choose-coins.ts'
 import { feeOf, feeRateText, scriptLengthOf, txWeightOf } from './fees.ts'
 import { changeAddressOf, draftedFrom, usualFeeOf } from './make-spend.ts'
 
 /** What a child is made with. */
 export interface BumpSource extends SpendSource {
-  readonly pool: Pick<ElectrumPool, 'callMany'>
+  readonly pool: Pick<ElectrumPool, 'callMany' | 'takesPackages'>
+  readonly saved: Pick<SavedState, 'txBytes'>
+}
+
+/**
+ * Takes in a payment of our own again that servers keep no longer, because it pays less than they do now, so that a child can pay for
+ * both: where the server takes both together, its coins are reserved still, and nothing else spends them.
+ *
+ * @returns true if the balance is another one now
+ */
+export const reclaim = (
+  pool: BumpSource['pool'],
+  { ledger, reserved }: Pick<BumpSource, 'ledger' | 'reserved'>,
+  txid: Txid
+): boolean => {
+  const tx = ledger.find(txid)
+  const payment = reserved.find(txid)
+  if (tx === undefined || tx.height >= 0 || payment === undefined || !pool.takesPackages) return false
+  if (rivalOf(ledger, payment, 0) !== undefined) return false
+  // A package is a child with its parents: no further ancestor may be missing.
+  if (!payment.spends.every(outpoint => isThere(ledger, outpoint))) return false
+  ledger.place(tx, { height: 0, date: tx.date, isSeen: false })
+  return true
+}
+
+const isThere = (ledger: Ledger, outpoint: string): boolean => {
+  const coin = ledger.coinAt(outpoint)
+  return coin !== undefined && (coin.height > 0 || ledger.find(coin.txid)?.isSeen === true)
 }
 
 /**
@@ -80,6 +108,8 @@ const cannot = (reason: string): WalletError =>
 /** The coins that a payment left to the wallet, which can be spent. */
 const outputsOf = ({ ledger, frozen, reserved }: SpendSource, txid: Txid): readonly Coin[] => {
   const tx = ledger.find(txid)
+  if (tx !== undefined && tx.height < 0 && reserved.find(txid) !== undefined)
+    throw cannot('that servers keep no longer, alone or together with another')
   if (tx === undefined || tx.height < 0) throw new WalletError('TX_NOT_FOUND', { txid })
   if (tx.height > 0) throw cannot('that is in a block')
   const coins = [...ledger.coins()].filter(coin => coin.txid === txid)
@@ -144,12 +174,13 @@ const MAX_KNOWN = 40_000_000
 
 /** Transactions by their bytes, which are kept in `known`. */
 const readTxs = async (
-  { pool, io }: BumpSource,
+  { pool, io, saved, reserved }: BumpSource,
   txids: readonly Txid[],
   known: Map<Txid, RawTx>
 ): Promise<readonly RawTx[]> => {
   if (txids.length > MAX_PARENTS) throw cannot(`that spends coins of more than ${MAX_PARENTS} others`)
   const missing = txids.filter(txid => !known.has(txid))
+  const isOwn = (txid: Txid): boolean => pool.takesPackages && reserved.find(txid) !== undefined
   const replies = pool.callMany(
     missing.map(txid => ({ method: 'blockchain.transaction.get', params: [txid] }))
   )
@@ -157,10 +188,17 @@ const readTxs = async (
   answers.forEach((answer, at) => {
     if (answer.status === 'rejected') {
       if (!(answer.reason instanceof ElectrumRefusal)) throw answer.reason
+      const missed = missing[at] ?? ''
+      const own = isOwn(missed) ? saved.txBytes(missed) : undefined
       // Nodes drop what pays less than they relay, and then refuse a child of it that comes alone.
-      throw cannot(
-        'whose transactions the server does not all have: it may pay less than the server keeps, and none that is known takes parent and child together; and a node of your own shows no payments of others'
-      )
+      if (own === undefined)
+        throw cannot(
+          pool.takesPackages
+            ? 'whose transactions the server does not all have, and that is not your own: it may pay less than the server keeps'
+            : 'whose transactions the server does not all have: it may pay less than the server keeps, and takes no parent and child together; and a node of your own shows no payments of others'
+        )
+      known.set(missed, parseRawTx(own))
+      return
     }
     const tx = parse(io.crypto.fromHex(readTxHex(answer.value)))
     if (tx === undefined || tx.txid !== missing[at])

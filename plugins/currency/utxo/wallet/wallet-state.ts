@@ -105,6 +105,15 @@ export class WalletState implements WalletContext {
     return true
   }
 
+  /** The bytes of the unconfirmed payments that one spends, of which each was checked against its txid. */
+  parentsOf({ signedTx }: EngineTransaction): readonly string[] {
+    const { inputs } = parseRawTx(this.io.crypto.fromHex(signedTx))
+    return [...new Set(inputs.map(({ txid }) => txid))].flatMap(txid => {
+      const bytes = this.#ledger.find(txid)?.height === 0 ? this.saved.txBytes(txid) : undefined
+      return bytes === undefined ? [] : [this.io.crypto.toHex(bytes)]
+    })
+  }
+
   /** Keeps the coins of these payments from others. True if one holds its coins no longer. */
   reserve(payments: readonly EngineTransaction[]): boolean {
     const freed = this.reserved.replace(payments)
