@@ -202,13 +202,15 @@ export const coinActions: DeclarationsOf<CoinActions> = {
     output: draftedPayment,
     async run(services, { walletId: into, privateKeys, withUnconfirmed, maxNetworkFee, ...fee }) {
       const owned = await walletOf(services, into)
-      const swept = await owned.wallet.sweepPrivateKeys({
+      const request = {
         ...{ tokenId: null, spendTargets: [], privateKeys, ...feeOf(fee) },
         ...compact({
           noUnconfirmed: withUnconfirmed === undefined ? undefined : !withUnconfirmed,
           maxNetworkFee: maxNetworkFee === undefined ? undefined : nativeAmount(maxNetworkFee)
         })
-      })
+      }
+      const { signal, onProgress } = services.search ?? {}
+      const swept = await owned.wallet.sweepPrivateKeys(request, compact({ signal, onProgress }))
       const approvals = new DraftApprovals(owned.account, [])
       const draftId = services.spends.put({ ...owned, draft: swept, approvals })
       return { draftId, review: reviewSpend(owned.wallet, swept) }

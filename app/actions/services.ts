@@ -47,6 +47,8 @@ export interface ActionServices extends ActionHost {
   readonly swaps: DraftStore<SwapDraft>
   readonly rounds: OpenRounds
   readonly approval?: ApprovalListener | undefined
+  /** Follows a search that can take minutes, and stops it. */
+  readonly search?: Pick<SignOptions, 'onProgress' | 'signal'> | undefined
   readonly isClosed: boolean
   /** Declines every draft, and closes every round of quotes; no action is run any more. */
   close(): void

@@ -13,9 +13,9 @@ import type { Session } from '../session/session.ts'
 import {
   allowUnusualFees,
   approveSpend,
+  followed,
   payInTurn,
   sentResult,
-  signingFollowed,
   syncAfterPayment,
   unusualFeeWarnings
 } from '../spend/approve-spend.ts'
@@ -109,7 +109,7 @@ const approveOnce = async (
   )
   const maxNetworkFee = await allowUnusualFees(session, wallet, fees)
   const approval = await approvalFor(session, draft)
-  const options = { ...compact({ maxNetworkFee, approval }), ...signingFollowed(session) }
+  const options = { ...compact({ maxNetworkFee, approval }), ...followed(session, 'signing') }
   // One that has its answer by now is no second payment.
   const check = (): void => void waitingProposal(session, proposals, id)
   const sent = await payInTurn(session, { wallet, draft, summary, check }, () =>

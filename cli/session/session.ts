@@ -1,5 +1,5 @@
 import type { ActionDeclaration } from '../../app/actions/declaration.ts'
-import type { ActionServices, ApprovalListener } from '../../app/actions/services.ts'
+import type { ActionServices } from '../../app/actions/services.ts'
 import { ageText } from '../../app/format/times.ts'
 import type { Devtools } from '../../devtools/core/devtools.ts'
 import { compact } from '../../kernel/base/compact.ts'
@@ -273,15 +273,15 @@ export class Session {
    * Runs an action in the account of this command. Its result is not cut and escaped as for a program: what prints it
    * escapes it for a terminal.
    *
-   * @param approval - follows what the action signs
+   * @param listeners - follow what the action signs, and what it searches
    */
   async run<In, Out>(
     { run }: Pick<ActionDeclaration<In, Out>, 'run'>,
     input: In,
-    approval?: ApprovalListener
+    listeners: Pick<ActionServices, 'approval' | 'search'> = {}
   ): Promise<Out> {
     const services = await this.actionServices()
-    return run(approval === undefined ? services : { ...services, approval }, input)
+    return run({ ...services, ...listeners }, input)
   }
 
   /** What the actions of this command run with; its drafts and rounds of quotes end with the command. */

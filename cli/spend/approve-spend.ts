@@ -96,7 +96,7 @@ export const draftSpend = async (
         session.run(
           paymentActions['spend.approve'],
           { draftId, again: summary.similar, ...compact({ maxNetworkFee }) },
-          approval
+          { approval }
         )
       )
   }
@@ -110,7 +110,7 @@ export const sentBy = async (
 ): Promise<Transaction> => {
   let sent: Transaction | undefined
   await run({
-    ...signingFollowed(session),
+    ...followed(session, 'signing'),
     secondDevice: draft => approvalFor(session, draft),
     allowAgain: similar => allowSecondPayment(session, { similar, json }),
     onStart: () => session.paying(),
@@ -122,13 +122,13 @@ export const sentBy = async (
   return sent
 }
 
-/** Shows the progress of a long signature, and lets Ctrl-C stop it; a signed payment is sent all the same. */
-export const signingFollowed = ({
+/** Shows the progress of a long signature or search, and lets Ctrl-C stop it; a signed payment is sent all the same. */
+export const followed = (
+  { signal, statusLine }: Session,
+  what: string
+): Required<Pick<SignOptions, 'onProgress' | 'signal'>> => ({
   signal,
-  statusLine
-}: Session): Required<Pick<SignOptions, 'onProgress' | 'signal'>> => ({
-  signal,
-  onProgress: ratio => statusLine.step(`signing… ${Math.floor(ratio * 100)} %`)
+  onProgress: ratio => statusLine.step(`${what}… ${Math.floor(ratio * 100)} %`)
 })
 
 /**

@@ -165,11 +165,13 @@ export const approveOnTerminal = async (
         swapActions['swap.approve'],
         { draftId, again: summary.similar, ...compact({ maxNetworkFee: allowed }) },
         {
-          ...approval,
-          onStart() {
-            session.signal.throwIfAborted()
-            kept?.claim()
-            approval.onStart()
+          approval: {
+            ...approval,
+            onStart() {
+              session.signal.throwIfAborted()
+              kept?.claim()
+              approval.onStart()
+            }
           }
         }
       )

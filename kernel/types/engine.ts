@@ -437,11 +437,13 @@ export interface CurrencyEngine {
    * Makes a transaction that moves the funds of foreign keys to the targets: a draft if the engine has
    * {@link CurrencyEngine.signSweep}, else a signed one, whose amounts no policy learns. Of an engine that names what it
    * spends, a transaction with a coin that a wallet of the account keeps back is dropped, and the engine called again with that coin in `kept`.
+   * A search for the coins may take half an hour; it reports how far it is, and stops when the signal aborts.
    */
   sweepPrivateKeys?(
     spend: SpendInfo,
     foreignKeys: readonly string[],
-    kept: KeptCoins
+    kept: KeptCoins,
+    options?: SigningOptions
   ): Promise<EngineTransaction>
   /** Signs a draft of {@link CurrencyEngine.sweepPrivateKeys} with its keys, once policies have agreed to all amounts. */
   signSweep?(draft: EngineTransaction, foreignKeys: readonly string[]): Promise<EngineTransaction>
@@ -515,7 +517,7 @@ export interface PaymentSight {
 }
 
 /**
- * The options to follow and stop a long signature; an engine that signs at once needs neither.
+ * The options to follow and stop a long signature, or the search for the coins of a sweep; an engine that answers at once needs neither.
  *
  * @example
  * ```ts
@@ -527,7 +529,7 @@ export interface PaymentSight {
  * ```
  */
 export interface SigningOptions {
-  /** Aborted once the signature is no longer needed. */
+  /** Aborted once the answer is no longer needed. */
   readonly signal?: AbortSignalLike
   /** Reports the finished share, from 0 to 1. */
   onProgress?(ratio: number): void

@@ -14,7 +14,14 @@ import { allSettledOrThrow, Mutex } from '../base/mutex.ts'
 import { bindReadable, type Readable } from '../base/observable.ts'
 import type { PauseOptions } from '../base/pause-switch.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
-import type { BalanceDetails, FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
+import type {
+  BalanceDetails,
+  FreshAddress,
+  MessageOptions,
+  ParsedUri,
+  SigningOptions,
+  UriRequest
+} from '../types/engine.ts'
 import type { PluginId, TokenId, Txid, WalletId } from '../types/ids.ts'
 import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../types/snapshots.ts'
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
@@ -514,14 +521,15 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /**
    * Makes and signs a transaction that moves the coins of foreign keys here; {@link broadcastTx} sends it.
    *
-   * @throws NOT_SUPPORTED, …
+   * @param options - stops the search for their coins, which can take minutes with a node of one's own, and receives its progress
+   * @throws NOT_SUPPORTED, SIGN_STOPPED, …
    */
-  async sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
+  async sweepPrivateKeys(request: SweepInfo, options: SigningOptions = {}): Promise<Transaction> {
     checkSpendInfo(request)
     requireTextList('privateKeys', request.privateKeys)
     // Few wallets ever sweep.
     const { sweepPrivateKeys } = await import('./spend/sweep.ts')
-    return sweepPrivateKeys(this.#openSpender, request)
+    return sweepPrivateKeys(this.#openSpender, request, options)
   }
 
   /** Lists the spends that began and have not finished, oldest first. */

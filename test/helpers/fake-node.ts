@@ -25,6 +25,12 @@ export class FakeNode {
   hasDescriptors = false
   /** While a search lasts: what the node says of it, if it knows of one. */
   search: { readonly progress: number | undefined; readonly ended: Promise<void> } | undefined
+  /** While another search for coins goes on. */
+  isSearchingCoins = false
+  /** While a search for coins lasts. */
+  coinSearch: { progress: number; readonly ended: Promise<void> } | undefined
+  /** How many searches for coins were stopped. */
+  stopped = 0
   /** What the node says of each payment instead of taking it. */
   refusal: string | undefined
   /** Payments of the wallet that have left the mempool. */
@@ -114,9 +120,21 @@ export class FakeNode {
       case 'gettransaction':
       case 'getrawtransaction': {
         const found = view.find(String(first) as never)
+        const [, , block] = params as readonly Json[]
+        if (typeof block === 'string') {
+          const here = this.#block(block).transactions.find(({ txid }) => txid === first)
+          if (here === undefined) throw new Refusal(-5, 'No such transaction found in the provided block')
+          return here.hex
+        }
         if (found === undefined || (method === 'getrawtransaction' && found.height !== undefined))
           throw new Refusal(-5, 'No such mempool transaction')
         return method === 'gettransaction' ? { hex: found.tx.hex } : found.tx.hex
+      }
+      case 'scantxoutset':
+        return this.#scan(first, second)
+      case 'gettxout': {
+        const [txid, vout] = [String(first), Number(second)]
+        return view.mempool.spenderOf(txid as never, vout) === undefined ? { value: 1 } : null
       }
       case 'estimatesmartfee':
         return { errors: ['Insufficient data or no feerate found'], blocks: 0 }
@@ -136,6 +154,31 @@ export class FakeNode {
       default:
         return undefined
     }
+  }
+
+  /** Finds unspent outputs by their scripts; those in the mempool are none, and what it spends still is one. */
+  async #scan(action: Json, objects: Json): Promise<Json> {
+    if (action === 'abort') {
+      this.stopped += this.coinSearch === undefined ? 0 : 1
+      return this.coinSearch !== undefined
+    }
+    if (action === 'status')
+      return this.coinSearch === undefined ? null : { progress: this.coinSearch.progress }
+    if (this.isSearchingCoins)
+      throw new Refusal(-8, 'Scan already in progress, use action "abort" or "status"')
+    await this.coinSearch?.ended
+    const wanted = new Set((objects as readonly string[]).map(text => /^raw\(([0-9a-f]+)\)$/.exec(text)?.[1]))
+    const { view } = this.chain
+    const coins = new Map<string, JsonObject>()
+    for (let height = 0; height <= view.height; height += 1)
+      for (const { txid, inputs, outputs } of this.#blockAt(height).transactions) {
+        for (const input of inputs) coins.delete(`${input.txid}:${input.index}`)
+        outputs.forEach(({ script }, vout) => {
+          const scriptPubKey = Buffer.from(script).toString('hex')
+          if (wanted.has(scriptPubKey)) coins.set(`${txid}:${vout}`, { txid, vout, height, scriptPubKey })
+        })
+      }
+    return { success: true, height: view.height, unspents: [...coins.values()] }
   }
 
   #payments(cursor: string): { readonly transactions: Json[]; readonly lastblock: string } {

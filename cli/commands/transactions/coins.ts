@@ -9,7 +9,14 @@ import type { CommandRun } from '../../session/command.ts'
 import { findWallet } from '../../session/find-wallets.ts'
 import { upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
-import { draftSpend, dryResult, maxFeeOf, sentResult, syncAfterPayment } from '../../spend/approve-spend.ts'
+import {
+  draftSpend,
+  dryResult,
+  followed,
+  maxFeeOf,
+  sentResult,
+  syncAfterPayment
+} from '../../spend/approve-spend.ts'
 import { readFee } from '../../spend/read-spend.ts'
 
 /** Lists the unspent coins of a wallet, with their states and labels. */
@@ -118,10 +125,14 @@ export const sweep: CommandRun = async (session, text = '') => {
   const { summary, approve, pay } = await draftSpend(session, wallet, {
     ...{ asset, limit },
     make: () =>
-      session.run(coinActions['spend.sweep'], {
-        ...{ walletId: wallet.id, privateKeys: typed.split(/\s+/).filter(key => key !== ''), ...fee },
-        ...compact({ withUnconfirmed: session.isOn('unconfirmed') || undefined, maxNetworkFee: limit })
-      })
+      session.run(
+        coinActions['spend.sweep'],
+        {
+          ...{ walletId: wallet.id, privateKeys: typed.split(/\s+/).filter(key => key !== ''), ...fee },
+          ...compact({ withUnconfirmed: session.isOn('unconfirmed') || undefined, maxNetworkFee: limit })
+        },
+        { search: followed(session, 'looking through all coins') }
+      )
   })
   if (session.globals.dryRun) return dryResult(summary)
   const sent = await pay(await approve('Send it?'))

@@ -86,7 +86,7 @@ export const txResend: CommandRun = async (session, text = '', txid = '') => {
   await approveSpend(session, { ...summary, similar: again }, 'Send the same bytes again?')
   const request = { walletId: wallet.id, txid: payment.txid, again }
   const sent = await sentBy(session, summary, approval =>
-    session.run(paymentActions['spend.resend'], request, approval)
+    session.run(paymentActions['spend.resend'], request, { approval })
   )
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }

@@ -22,9 +22,9 @@ import {
   approveSpend,
   draftSpend,
   dryResult,
+  followed,
   maxFeeOf,
   sentResult,
-  signingFollowed,
   syncAfterPayment
 } from '../../spend/approve-spend.ts'
 import { paymentFileText, readPaymentFile } from '../../spend/payment-file.ts'
@@ -60,7 +60,7 @@ export const send: CommandRun = async (session, text = '') => {
   if (path !== undefined) {
     const draft = await take()
     const approval = await approvalFor(session, draft)
-    const options = { ...compact({ maxNetworkFee, approval }), ...signingFollowed(session) }
+    const options = { ...compact({ maxNetworkFee, approval }), ...followed(session, 'signing') }
     return signInto(path, { wallet, draft, asset, options })
   }
   const sent = await pay(maxNetworkFee)

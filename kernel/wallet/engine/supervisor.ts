@@ -135,12 +135,16 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
    *
    * @throws ENGINE_FAILED, DEADLINE, or the engine's error
    */
-  async call<T>(what: string, call: (engine: CurrencyEngine) => Promise<T>): Promise<T> {
+  async call<T>(
+    what: string,
+    call: (engine: CurrencyEngine) => Promise<T>,
+    milliseconds: number = CALL_MS
+  ): Promise<T> {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
     const engine = await this.#get().catch(error => {
       throw this.#fail(error)
     })
-    return this.#bounded(what, () => call(engine))
+    return this.#bounded(what, () => call(engine), milliseconds)
   }
 
   /** Calls the engine if there is one, or is about to be; otherwise nothing happens. @throws as {@link call} */
@@ -419,13 +423,10 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     return `engine ${this.#options.walletId}`
   }
 
-  #bounded<T>(what: string, call: () => Promise<T>): Promise<T> {
+  #bounded<T>(what: string, call: () => Promise<T>, milliseconds: number = CALL_MS): Promise<T> {
     const { services, info, walletId: owner } = this.#options
     const place = { pluginId: info.pluginId, kind: what, owner }
-    return services.calls.call(
-      { ...place, what: `${info.displayName}: ${what}`, milliseconds: CALL_MS },
-      call
-    )
+    return services.calls.call({ ...place, what: `${info.displayName}: ${what}`, milliseconds }, call)
   }
 
   #fail(error: unknown): WalletError {

@@ -41,16 +41,7 @@ export const signDraft = async (
   { privateKeys, signal, onProgress }: Following & { readonly privateKeys: WalletKeys }
 ): Promise<Transaction> => {
   const { pluginId } = info
-  const options: SigningOptions = {
-    ...compact({ signal }),
-    onProgress(ratio) {
-      try {
-        if (typeof ratio === 'number' && ratio >= 0 && ratio <= 1) onProgress?.(ratio)
-      } catch (error) {
-        services.report('progress of a signature', error)
-      }
-    }
-  }
+  const options = followedBy(services, { signal, onProgress })
   const tx = await untilAborted(signal, () =>
     engine.call('signing', async made =>
       signedDraftOf(pluginId, draft, await made.signTx(engineCopyOf(draft), privateKeys, options))
@@ -66,10 +57,29 @@ export const signDraft = async (
   return tx
 }
 
-type Following = Pick<SignOptions, 'onProgress' | 'signal'>
+/** How a long call of an engine is followed and stopped. */
+export type Following = Pick<SignOptions, 'onProgress' | 'signal'>
+
+/** The options of an engine's call: what it says of its progress is checked. */
+export const followedBy = (
+  services: Pick<OpenPaymentContext['services'], 'report'>,
+  { signal, onProgress }: Following
+): SigningOptions => ({
+  ...compact({ signal }),
+  onProgress(ratio) {
+    try {
+      if (typeof ratio === 'number' && ratio >= 0 && ratio <= 1) onProgress?.(ratio)
+    } catch (error) {
+      services.report('progress of a signature', error)
+    }
+  }
+})
 
 /** Waits for a signature until the signal aborts; one that comes later is dropped. @throws SIGN_STOPPED */
-const untilAborted = async <T>(signal: AbortSignalLike | undefined, call: () => Promise<T>): Promise<T> => {
+export const untilAborted = async <T>(
+  signal: AbortSignalLike | undefined,
+  call: () => Promise<T>
+): Promise<T> => {
   if (signal === undefined) return call()
   if (signal.aborted) throw new WalletError('SIGN_STOPPED', {})
   let stop = (): void => {}

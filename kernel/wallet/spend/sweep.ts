@@ -9,7 +9,7 @@ import { checkSignedTransaction, readEngineTransaction } from '../engine/validat
 import { checkMetadata } from '../history/metadata.ts'
 import { cleanSpend, draftOf, spendQuestionOf } from './draft.ts'
 import { engineCopyOf, frozenTransaction, signedDraftOf } from './reviewed-transaction.ts'
-import { questionOf } from './sign.ts'
+import { type Following, followedBy, questionOf, untilAborted } from './sign.ts'
 import { newCorrelationId, type SpenderOptions } from './spender.ts'
 
 /**
@@ -20,11 +20,15 @@ import { newCorrelationId, type SpenderOptions } from './spender.ts'
  * @throws NOT_SUPPORTED, BOGUS_TX, SIGNED_OTHERWISE, MAX_FEE, FEE_UNUSUAL, the spend errors, what a policy objects
  * @see specification §5
  */
-export const sweepPrivateKeys = async (context: SpenderOptions, request: SweepInfo): Promise<Transaction> => {
+export const sweepPrivateKeys = async (
+  context: SpenderOptions,
+  request: SweepInfo,
+  following: Following = {}
+): Promise<Transaction> => {
   const correlationId = newCorrelationId(context.services)
   const release = context.rules.holdGrant('sweep', correlationId)
   try {
-    return await sweep(context, request, correlationId)
+    return await sweep(context, request, { ...following, correlationId })
   } finally {
     release()
   }
@@ -33,7 +37,7 @@ export const sweepPrivateKeys = async (context: SpenderOptions, request: SweepIn
 const sweep = async (
   context: SpenderOptions,
   { privateKeys, ...request }: SweepInfo,
-  correlationId: string
+  { correlationId, ...following }: Following & { readonly correlationId: string }
 ): Promise<Transaction> => {
   const spend = cleanSpend(request, context.info)
   checkMetadata(spend.metadata ?? {})
@@ -49,14 +53,26 @@ const sweep = async (
   })
   if (isSignedAtOnce) await judge(spendQuestionOf('sweep', spend))
   const answer = await leavingKept(context, kept =>
-    engine.call('sweeping keys', async made => {
-      const drafted: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys], kept)
-      const tx = readEngineTransaction(pluginId, drafted)
-      if (isSignedAtOnce) return checkSignedTransaction(pluginId, tx)
-      // Policies have not been asked yet.
-      if (tx.signedTx !== '') throw new WalletError('BOGUS_TX', { pluginId, path: 'signedTx' })
-      return tx
-    })
+    untilAborted(following.signal, () =>
+      engine.call(
+        'sweeping keys',
+        async made => {
+          const options = followedBy(services, following)
+          const drafted: unknown = await made.sweepPrivateKeys?.(
+            looseCopy(spend),
+            [...privateKeys],
+            kept,
+            options
+          )
+          const tx = readEngineTransaction(pluginId, drafted)
+          if (isSignedAtOnce) return checkSignedTransaction(pluginId, tx)
+          // Policies have not been asked yet.
+          if (tx.signedTx !== '') throw new WalletError('BOGUS_TX', { pluginId, path: 'signedTx' })
+          return tx
+        },
+        SEARCH_MS
+      )
+    )
   )
   const swept = frozenTransaction(arrivingOf(draftOf(context, spend, answer)))
   checkNetworkFee(info, swept)
@@ -66,6 +82,9 @@ const sweep = async (
     signedDraftOf(pluginId, swept, await made.signSweep?.(engineCopyOf(swept), [...privateKeys]))
   )
 }
+
+/** A node without an index looks through all coins, for minutes on a main network. */
+const SEARCH_MS = 30 * 60_000
 
 /**
  * Drafts until nothing is taken that a wallet of the account keeps back: a key may be that of an address of the account itself. Most

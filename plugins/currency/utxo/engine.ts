@@ -2,6 +2,7 @@ import {
   type AddressRequest,
   type ConnectionLoss,
   type CurrencyEngine,
+  compact,
   type EngineCoin,
   type EngineRequest,
   type EngineTransaction,
@@ -206,12 +207,12 @@ class UtxoEngine implements CurrencyEngine {
     return signUtxoMessage(this.#state, message, { privateKeys, ...options })
   }
 
-  async sweepPrivateKeys(...[spend, keys, kept]: SweepArguments): Promise<EngineTransaction> {
+  async sweepPrivateKeys(...[spend, keys, kept, following]: SweepArguments): Promise<EngineTransaction> {
     this.#checkAlive()
     this.#attach()
     await this.#pool.whenReady(READY_MS)
     const address = await this.#state.addressAt(this.#state.table.mainBranch(0), undefined)
-    const found = { pool: this.#pool, address, kept, ...this.#opinion.second }
+    const found = { pool: this.#pool, address, kept, ...compact({ following }), ...this.#opinion.second }
     const source = { ...(await this.#spendSource()), ...found }
     // Few wallets ever sweep.
     const { draftSweep } = await import('./spend/sweep.ts')

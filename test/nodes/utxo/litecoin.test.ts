@@ -46,6 +46,7 @@ for (const backend of ['electrum', 'rpc'] as const) {
   runStory(test, sendsAgain, { backend })
   runStory(test, forgetsIncoming, { backend })
 }
+runStory(test, sweeps, { backend: 'rpc' })
 for (const backend of ['electrum', 'rpc', 'esplora'] as const)
   runStory(test, followsReorganisations, { backend })
 runStory(test, restartsOffline)

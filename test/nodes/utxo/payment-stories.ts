@@ -137,6 +137,8 @@ export const sweeps: Story = {
     for (const key of [short, long])
       await node.payScript(`${bytesToHex(Uint8Array.of(key.length, ...key))}ac`)
     await lab.mine(100)
+    // One of them is of a coinbase.
+    await owner.agree(t, 'ripe')
     let arrived = 0n
     const sweeps = [{ end: [1], count: paid.length + 1 }]
     if (lab.coin.takesLongKeys) sweeps.push({ end: [], count: 2 })

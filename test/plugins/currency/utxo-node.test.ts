@@ -4,12 +4,18 @@ import {
   type FetchReply,
   type Io,
   isWalletError,
+  makeAbort,
   nativeAmount,
+  type SigningOptions,
+  type SpendInfo,
   WalletError
 } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { NodeHistory } from '../../../plugins/currency/utxo/http/node-history.ts'
 import { NodeRpc } from '../../../plugins/currency/utxo/http/node-rpc.ts'
+import { readWif } from '../../../plugins/currency/utxo/keys/wif.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { scriptOfKey } from '../../../plugins/currency/utxo/spend/foreign-coins.ts'
 import { FakeNode } from '../../helpers/fake-node.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
@@ -222,20 +228,88 @@ test('a node that refuses the login, is none, or is behind gives way to the next
   }
 })
 
-test('a sweep, whose coins a node without an index cannot find, is refused in words, and the node stays', async t => {
+/** Keys of the test networks, compressed and not, of the number one. */
+const KEY = 'cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA'
+const LONG_KEY = '91avARGdfge8E4tZfYLoxeJ5sGBdNJQH4kvjJoQFacbgwmaKkrx'
+const SWEEP: SpendInfo = {
+  ...{ tokenId: null, spendTargets: [], networkFeeOption: 'custom' },
+  customNetworkFee: { satPerByte: '5' }
+}
+
+const scriptsOf = (key: string): readonly Uint8Array[] => {
+  const regtest = bitcoinRow.networks.find(({ name }) => name === 'regtest') ?? bitcoinRow.networks[0]
+  const single = readWif(bitcoinRow, regtest, key)
+  return single.scripts.map(type => scriptOfKey(single, type).script)
+}
+
+test('a node of one’s own finds the coins of every script of a key, which are swept', async t => {
+  for (const [key, count] of [
+    [KEY, 5],
+    [LONG_KEY, 2]
+  ] as const) {
+    const world = makeWorld(t)
+    const alice = await world.openWallet()
+    const scripts = scriptsOf(key)
+    t.is(scripts.length, count)
+    for (const script of scripts) world.chain.fund(script, '100000')
+    world.chain.mine()
+    // It is incoming: the node does not find it.
+    world.chain.fund(scripts[0] as Uint8Array, '70000')
+    const swept = await alice.sweep(SWEEP, [key])
+    t.is(swept.spentCoins?.length, count)
+    t.is(BigInt(swept.nativeAmount) + BigInt(swept.networkFee), BigInt(count * 100_000))
+    await alice.engine.broadcastTx(swept, {})
+    world.chain.mine()
+    await until('it arrives', () => detailsOf(alice).spendable === swept.nativeAmount)
+    // What it has spent is not swept again, only what has arrived since.
+    t.is((await alice.sweep(SWEEP, [key])).spentCoins?.length, 1)
+  }
+})
+
+test('a coin that a payment in the mempool spends is not swept', async t => {
   const world = makeWorld(t)
   const alice = await world.openWallet()
-  world.chain.fund(await addressOf(alice), '500000')
-  await until('it is seen', () => detailsOf(alice).incoming === '500000')
-  // A compressed key of the test networks, of the number one.
-  const key = 'cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA'
-  const swept = alice.sweep({ tokenId: null, spendTargets: [] }, [key])
-  const error = await t.throwsAsync(async () => swept)
-  t.true(isWalletError(error, 'NOT_SUPPORTED'))
-  t.regex(error?.message ?? '', /node of your own, which has no index/)
-  t.is(alice.reported.connections.at(-1), undefined, 'it is not given up')
-  world.chain.fund(await addressOf(alice), '500000')
-  await until('the node is still asked', () => detailsOf(alice).incoming === '1000000')
+  for (const script of scriptsOf(KEY)) world.chain.fund(script, '100000')
+  world.chain.mine()
+  await alice.engine.broadcastTx(await alice.sweep(SWEEP, [KEY]), {})
+  await t.throwsAsync(alice.sweep(SWEEP, [KEY]), { code: 'NOTHING_TO_SWEEP' })
+})
+
+test('a search for coins says how far it is, is stopped in the node, too, and one at a time is made', async t => {
+  const world = makeWorld(t, { speed: 20 })
+  const alice = await world.openWallet()
+  for (const script of scriptsOf(KEY)) world.chain.fund(script, '100000')
+  world.chain.mine()
+  let end = (): void => undefined
+  const ended = new Promise<void>(resolve => {
+    end = resolve
+  })
+  world.node.coinSearch = { progress: 37, ended }
+  const ratios: number[] = []
+  const kept = { frozen: [], reserved: [] }
+  const sweep = (options?: SigningOptions) => alice.engine.sweepPrivateKeys?.(SWEEP, [KEY], kept, options)
+  const { signal, abort } = makeAbort()
+  const stopped = sweep({ signal, onProgress: ratio => void ratios.push(ratio) }) as Promise<unknown>
+  await until('it says how far it is', () => ratios.at(-1) === 0.37)
+  abort()
+  await t.throwsAsync(stopped, { code: 'SIGN_STOPPED' })
+  await until('the node stops', () => world.node.stopped === 1)
+  // So it does when the wallet is closed.
+  const lost = sweep() as Promise<unknown>
+  await until('it is asked', () => world.node.called.filter(name => name === 'scantxoutset').length > 4)
+  const failed = t.throwsAsync(lost)
+  await alice.engine.killEngine()
+  await failed
+  await until('the node stops again', () => world.node.stopped === 2)
+  end()
+  world.node.coinSearch = undefined
+  world.node.isSearchingCoins = true
+  const again = await world.openWallet({ keys: alice.privateKeys, store: alice.store })
+  await t.throwsAsync(again.sweep(SWEEP, [KEY]), {
+    code: 'NETWORK',
+    message: /one search at a time: try again/
+  })
+  t.is(again.reported.connections.at(-1), undefined, 'the node is not given up')
 })
 
 test('a node and an Electrum server agree on a block', async t => {

@@ -7,6 +7,8 @@ import {
   type Json,
   type JsonObject,
   patienceOf,
+  type SigningOptions,
+  type Txid,
   tryJsonText,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
@@ -28,12 +30,27 @@ export interface ElectrumCall {
   readonly params: readonly Json[]
 }
 
+/** An unspent output of a script that a server names; what it is worth, its transaction says. `height`: 0 or less while unconfirmed. */
+export interface UnspentItem {
+  readonly txid: Txid
+  readonly vout: number
+  readonly height: number
+}
+
 /** An open connection to a server of any kind, which answers the requests of the Electrum protocol. */
 export interface ChainConnection {
   readonly url: string
   readonly isOpen: boolean
   /** Sends requests in one go; each promise settles by itself. @throws ElectrumRefusal, ElectrumFault */
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[]
+  /**
+   * Looks through all coins for those of some scripts, in their order, where the server has no index of scripts: minutes on a main
+   * network. Absent where it has one.
+   */
+  searchCoins?(
+    scripts: readonly Uint8Array[],
+    options: SigningOptions
+  ): Promise<readonly (readonly UnspentItem[])[]>
   /** Closes and rejects what is in flight. */
   close(error: Error): void
 }

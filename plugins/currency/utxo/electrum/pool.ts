@@ -7,6 +7,7 @@ import {
   type Json,
   makeAbort,
   patienceOf,
+  type SigningOptions,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import type { BlockHeader } from '../chain/header.ts'
@@ -189,6 +190,14 @@ export class ElectrumPool {
       await ready
       return value
     })
+  }
+
+  /** Looks through all coins of a server without an index of scripts; undefined of any other. @throws NETWORK, SIGN_STOPPED */
+  searchCoins(
+    scripts: readonly Uint8Array[],
+    options: SigningOptions
+  ): ReturnType<NonNullable<ChainConnection['searchCoins']>> | undefined {
+    return this.#isReady ? this.#connection?.searchCoins?.(scripts, options) : undefined
   }
 
   /** Subscribes scripts in one go and gives their statuses. @throws ElectrumFault, NETWORK */

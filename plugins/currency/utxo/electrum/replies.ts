@@ -9,7 +9,7 @@ import { parseHeader } from '../chain/header.ts'
 import { readMergedWork } from '../chain/merged-work.ts'
 import { isTxHash } from '../chain/transaction.ts'
 import type { HeaderForm, NetworkRow } from '../params/coin.ts'
-import { ElectrumFault } from './connection.ts'
+import { ElectrumFault, type UnspentItem } from './connection.ts'
 
 /** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
 export interface HistoryItem {
@@ -59,11 +59,6 @@ export const statusOf = (crypto: CryptoPort, history: readonly HistoryItem[]): s
   // Letters that are one byte each.
   const text = history.map(({ txid, height }) => `${txid}:${height}:`).join('')
   return crypto.toHex(crypto.sha256(Uint8Array.from(text, letter => letter.charCodeAt(0))))
-}
-
-/** An output of a script that a server calls unspent; what it is worth, its transaction says. */
-export interface UnspentItem extends HistoryItem {
-  readonly vout: number
 }
 
 /** The unspent outputs of a script. @throws ElectrumFault */

@@ -2,7 +2,13 @@ import { type AbortSignalLike, compact, type Io, type Json } from '../../../../k
 import { parseHeader } from '../chain/header.ts'
 import type { NetworkRow } from '../params/coin.ts'
 import type { ScriptSource } from '../wallet/scripts.ts'
-import { type ChainConnection, type ChainServer, ElectrumRefusal, ServerLesson } from './connection.ts'
+import {
+  type ChainConnection,
+  type ChainServer,
+  ElectrumRefusal,
+  ServerLesson,
+  type UnspentItem
+} from './connection.ts'
 import {
   checkKnownBlocks,
   type HistoryItem,
@@ -11,8 +17,7 @@ import {
   readHeaderHex,
   readHistory,
   readTip,
-  readUnspent,
-  type UnspentItem
+  readUnspent
 } from './replies.ts'
 
 /** What a second server says of scripts and blocks. */

@@ -51,9 +51,14 @@ export class NodeRpc {
     this.#wallet = `/wallet/${encodeURIComponent(wallet)}`
   }
 
-  /** Calls a method of the node. @throws NodeRefusal; ElectrumFault, Error */
-  async node(method: string, params: readonly Json[] | JsonObject = []): Promise<Json> {
-    return this.#call('/', { method, params })
+  /**
+   * Calls a method of the node.
+   *
+   * @param deadlineMs - for methods that look through all coins
+   * @throws NodeRefusal; ElectrumFault, Error
+   */
+  async node(method: string, params: readonly Json[] | JsonObject = [], deadlineMs?: number): Promise<Json> {
+    return this.#call('/', { method, params }, deadlineMs)
   }
 
   /** Calls a method of the wallet. @param deadlineMs - for methods that look through the whole chain */

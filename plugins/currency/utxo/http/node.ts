@@ -1,4 +1,10 @@
-import { type Io, type Json, WalletError } from '../../../../kernel/plugin-api.ts'
+import {
+  type Io,
+  type Json,
+  makeAbort,
+  type SigningOptions,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
 import { merklePair } from '../chain/header.ts'
 import { isTxHash } from '../chain/transaction.ts'
 import type {
@@ -9,6 +15,7 @@ import type {
 } from '../electrum/connection.ts'
 import { statusOf } from '../electrum/replies.ts'
 import type { WatchedBranch } from '../wallet/scripts.ts'
+import { type FoundCoins, searchCoins } from './node-coins.ts'
 import { NodeHistory, type NodeTip } from './node-history.ts'
 import { NodeRefusal, NodeRpc } from './node-rpc.ts'
 import { asObject, PolledConnection, refuse } from './polled-connection.ts'
@@ -169,6 +176,10 @@ class NodeConnection extends PolledConnection {
   /** Scripts that were asked about while the node searched the chain. */
   readonly #unanswered = new Set<string>()
   readonly #searched = new Map<string, number>()
+  /** End the searches for coins. */
+  readonly #ends = new Set<() => void>()
+  /** The blocks of payments to scripts of others, which were searched for. */
+  readonly #foreign = new Map<string, string>()
   #learning: Promise<void> | undefined
   #isFollowing = false
   #tip: NodeTip & { readonly hex: string } = { hash: '', height: 0, hex: '' }
@@ -199,6 +210,29 @@ class NodeConnection extends PolledConnection {
     }
   }
 
+  async searchCoins(scripts: readonly Uint8Array[], options: SigningOptions): Promise<FoundCoins['coins']> {
+    const { server, io, circuit } = this.#options
+    // Its own: when this connection ends, it has the node stop.
+    const rpc = server.rpc(io, circuit)
+    const over = makeAbort()
+    const { signal } = options
+    signal?.addEventListener('abort', over.abort)
+    this.#ends.add(over.abort)
+    if (signal?.aborted === true) over.abort()
+    try {
+      const search = { ...options, signal: over.signal, clock: io.clock, url: server.url }
+      const { coins, blocks } = await searchCoins(rpc, scripts, search)
+      for (const [txid, block] of blocks) this.#foreign.set(txid, block)
+      return coins
+    } finally {
+      this.#ends.delete(over.abort)
+      signal?.removeEventListener('abort', over.abort)
+      // The word to stop is still to leave.
+      if (over.signal.aborted) io.clock.after(STOP_MS, () => rpc.close())
+      else rpc.close()
+    }
+  }
+
   protected override isRefusal(error: unknown): boolean {
     return super.isRefusal(error) || error instanceof WalletError
   }
@@ -208,6 +242,7 @@ class NodeConnection extends PolledConnection {
   }
 
   protected override end(): void {
+    for (const end of this.#ends) end()
     this.#rpc.close()
   }
 
@@ -360,6 +395,8 @@ class NodeConnection extends PolledConnection {
 
   /** Of what waits, only what is in the mempool: the wallet remembers what the node has dropped. */
   async #transaction(txid: string): Promise<Json> {
+    const block = this.#foreign.get(txid)
+    if (block !== undefined) return this.#rpc.node('getrawtransaction', [txid, false, block])
     if (!this.#history.has(txid)) return this.#rpc.node('getrawtransaction', [txid])
     return asObject(await this.#rpc.wallet('gettransaction', [txid, true])).hex ?? null
   }
@@ -424,5 +461,6 @@ const VERDICTS: readonly number[] = [-22, -25, -26, -27]
 /** There is no wallet of that name. */
 const NO_WALLET = -18
 const LOOK_MS = 1000
+const STOP_MS = 5000
 /** A question waits for so long while the node searches the chain; then it is asked again later. */
 const PATIENCE_MS = 10_000

@@ -1,9 +1,9 @@
-import { makeAbort, type Txid, WalletError } from '../../../../kernel/plugin-api.ts'
+import { makeAbort, type SigningOptions, type Txid, WalletError } from '../../../../kernel/plugin-api.ts'
 import { programOf, writeScript } from '../chain/address.ts'
 import { hexOf, type RawTx as ParsedTx, parseRawTx, scriptHashOf } from '../chain/transaction.ts'
-import { ElectrumFault, ElectrumRefusal, NO_METHOD } from '../electrum/connection.ts'
+import { ElectrumFault, ElectrumRefusal, NO_METHOD, type UnspentItem } from '../electrum/connection.ts'
 import type { ElectrumPool } from '../electrum/pool.ts'
-import { readUnspent, type UnspentItem } from '../electrum/replies.ts'
+import { readUnspent } from '../electrum/replies.ts'
 import { fetchTxs } from '../electrum/requests.ts'
 import type { Testimony, Witness, WitnessLife } from '../electrum/witness.ts'
 import type { KeyScript, SingleKey } from '../keys/wif.ts'
@@ -11,10 +11,15 @@ import type { SpendSource } from './choose-coins.ts'
 
 /** What the coins of foreign keys are looked up with. */
 export interface ForeignCoinSource extends Pick<SpendSource, 'coin' | 'io'> {
-  readonly pool: Pick<ElectrumPool, 'callMany' | 'headersAt' | 'serverUrl' | 'standingOf' | 'tip'>
+  readonly pool: Pick<
+    ElectrumPool,
+    'callMany' | 'headersAt' | 'searchCoins' | 'serverUrl' | 'standingOf' | 'tip'
+  >
   /** Asks a second server; absent where the user named one. */
   readonly witness: Witness | undefined
   readonly life: WitnessLife
+  /** Follows and stops a search of all coins. */
+  readonly following?: SigningOptions
 }
 
 /**
@@ -146,18 +151,17 @@ export const findCoins = async (
 ): Promise<readonly ForeignCoin[]> => {
   const { pool, io, coin } = source
   const unspent = new Map<Txid, Unspent[]>()
-  for (let from = 0; from < scripts.length; from += BATCH)
-    for (const found of await listUnspent(source, scripts.slice(from, from + BATCH))) {
-      const { txid, height } = found.item
-      const same = unspent.get(txid) ?? []
-      if (same.some(({ item }) => item.height !== height))
-        throw new ElectrumFault('The server named two places of one transaction')
-      unspent.set(txid, [...same, found])
-      if (unspent.size > MAX_SOURCES)
-        throw new WalletError('NOT_SUPPORTED', {
-          what: `sweeps of coins of more than ${MAX_SOURCES} payments`
-        })
-    }
+  for (const found of await unspentOf(source, scripts)) {
+    const { txid, height } = found.item
+    const same = unspent.get(txid) ?? []
+    if (same.some(({ item }) => item.height !== height))
+      throw new ElectrumFault('The server named two places of one transaction')
+    unspent.set(txid, [...same, found])
+    if (unspent.size > MAX_SOURCES)
+      throw new WalletError('NOT_SUPPORTED', {
+        what: `sweeps of coins of more than ${MAX_SOURCES} payments`
+      })
+  }
   const coins = new Map<string, ForeignCoin>()
   const txids = [...unspent.keys()]
   for (let from = 0; from < txids.length; from += BATCH) {
@@ -184,6 +188,30 @@ interface Unspent {
   readonly owner: OwnedScript
 }
 
+const unspentOf = async (
+  source: ForeignCoinSource,
+  scripts: readonly OwnedScript[]
+): Promise<readonly Unspent[]> => {
+  const searched = await source.pool.searchCoins(
+    scripts.map(({ script }) => script),
+    source.following ?? {}
+  )
+  if (searched !== undefined) return owned(searched, scripts)
+  const found: Unspent[] = []
+  for (let from = 0; from < scripts.length; from += BATCH) {
+    found.push(...(await listUnspent(source, scripts.slice(from, from + BATCH))))
+    // The caller refuses so many.
+    if (new Set(found.map(({ item }) => item.txid)).size > MAX_SOURCES) break
+  }
+  return found
+}
+
+const owned = (
+  items: readonly (readonly UnspentItem[])[],
+  scripts: readonly OwnedScript[]
+): readonly Unspent[] =>
+  items.flatMap((some, at) => some.map(item => ({ item, owner: scripts[at] as OwnedScript })))
+
 const listUnspent = async (
   { pool }: ForeignCoinSource,
   scripts: readonly OwnedScript[]
@@ -196,16 +224,14 @@ const listUnspent = async (
       }))
     )
   ).catch(error => {
-    // A node has no index of scripts, and Electrum Personal Server knows those of its owner alone.
+    // Electrum Personal Server knows the scripts of its owner alone.
     if (error instanceof ElectrumRefusal && (error.code === NO_METHOD || NO_METHOD_WORDS.test(error.message)))
       throw new WalletError('NOT_SUPPORTED', {
-        what: 'finding the coins of a foreign key with a node of your own, which has no index; name a server of Electrum or Esplora'
+        what: 'finding the coins of a foreign key with this server, which knows those of its owner alone; name another server of Electrum or Esplora, or a node of your own'
       })
     throw error
   })
-  return replies.flatMap((reply, at) =>
-    readUnspent(reply).map(item => ({ item, owner: scripts[at] as OwnedScript }))
-  )
+  return owned(replies.map(readUnspent), scripts)
 }
 
 const NO_METHOD_WORDS =

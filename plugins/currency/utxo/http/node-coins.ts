@@ -1,0 +1,149 @@
+import { type Clock, type Json, type SigningOptions, WalletError } from '../../../../kernel/plugin-api.ts'
+import { hexOf, isTxHash } from '../chain/transaction.ts'
+import { ElectrumFault, type UnspentItem } from '../electrum/connection.ts'
+import { NodeRefusal, type NodeRpc } from './node-rpc.ts'
+import { asObject } from './polled-connection.ts'
+
+/** How a search of all coins of a node is followed and stopped. */
+export interface CoinSearch extends SigningOptions {
+  readonly clock: Pick<Clock, 'after'>
+  /** The URL of the node, for messages. */
+  readonly url: string
+}
+
+/** Coins that a node has found. */
+export interface FoundCoins {
+  /** In the order of the scripts. */
+  readonly coins: readonly (readonly UnspentItem[])[]
+  /** The block of each payment that left one: the node finds its bytes there alone. */
+  readonly blocks: ReadonlyMap<string, string>
+}
+
+/**
+ * Lets a node without an index look through all unspent outputs for those of some scripts; on a main network that takes minutes, and a
+ * node makes one such search at a time. What is incoming it does not find, and what a payment in its mempool spends is left out.
+ *
+ * @throws NETWORK while another search goes on, or if this one is stopped elsewhere; SIGN_STOPPED; NOT_SUPPORTED; ElectrumFault
+ */
+export const searchCoins = async (
+  rpc: NodeRpc,
+  scripts: readonly Uint8Array[],
+  search: CoinSearch
+): Promise<FoundCoins> => {
+  const wanted = scripts.map(hexOf)
+  const found = new Map<string, UnspentItem[]>(wanted.map(script => [script, []]))
+  const reply = await followed(rpc, search, () =>
+    rpc.node('scantxoutset', ['start', wanted.map(script => `raw(${script})`)], SEARCH_MS)
+  )
+  const { success, unspents } = asObject(reply)
+  if (success !== true) throw problem(search, 'its search for coins was stopped')
+  const items = readUnspents(unspents)
+  await checkPruned(rpc, items)
+  const spent = await spentOf(rpc, items)
+  const hashes = await blocksOf(rpc, items)
+  for (const item of items) if (!spent.has(item)) found.get(item.script)?.push(item)
+  return {
+    coins: wanted.map(script => found.get(script) ?? []),
+    blocks: new Map(items.map(({ txid, height }) => [txid, hashes.get(height) ?? '']))
+  }
+}
+
+/** Starts a search, says how far it is, and has the node stop it once the signal aborts. */
+const followed = async (rpc: NodeRpc, search: CoinSearch, start: () => Promise<Json>): Promise<Json> => {
+  const { clock, signal, onProgress } = search
+  if (signal?.aborted === true) throw new WalletError('SIGN_STOPPED', {})
+  let isOver = false
+  let cancel = (): void => undefined
+  const look = (): void => {
+    cancel = clock.after(LOOK_MS, async () => {
+      // A look that fails says nothing of the search.
+      const { progress } = asObject(await rpc.node('scantxoutset', ['status']).catch(() => null))
+      if (isOver) return
+      if (typeof progress === 'number') onProgress?.(Math.min(1, Math.max(0, progress / 100)))
+      look()
+    })
+  }
+  let stop = (): void => undefined
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop = () => {
+      rpc.node('scantxoutset', ['abort']).catch(() => undefined)
+      reject(new WalletError('SIGN_STOPPED', {}))
+    }
+  })
+  const started = start()
+  signal?.addEventListener('abort', stop)
+  look()
+  try {
+    return await Promise.race([started, stopped])
+  } catch (error) {
+    started.catch(() => undefined)
+    if (error instanceof NodeRefusal && error.code === BUSY)
+      throw problem(
+        search,
+        'it searches its coins for something else already, and makes one search at a time: try again when that has ended, or end it with "scantxoutset abort"'
+      )
+    if (error instanceof NodeRefusal && error.code === NO_METHOD)
+      throw new WalletError('NOT_SUPPORTED', {
+        what: 'finding the coins of a foreign key with this node, which knows no scantxoutset; name a server of Electrum or Esplora'
+      })
+    throw error
+  } finally {
+    isOver = true
+    cancel()
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+const problem = ({ url: server }: CoinSearch, reason: string): WalletError =>
+  new WalletError('NETWORK', { path: 'node', server, reason })
+
+interface FoundItem extends UnspentItem {
+  readonly script: string
+}
+
+const readUnspents = (unspents: Json | undefined): readonly FoundItem[] => {
+  if (!Array.isArray(unspents) || unspents.length > MAX_COINS)
+    throw new ElectrumFault('The node sent a bad list of coins')
+  return (unspents as readonly Json[]).map(item => {
+    const { txid, vout, height, scriptPubKey: script } = asObject(item)
+    const isPlace = [vout, height].every(place => Number.isSafeInteger(place) && Number(place) >= 0)
+    if (!isTxHash(txid) || !isPlace || typeof script !== 'string')
+      throw new ElectrumFault('The node sent a bad list of coins')
+    return { txid, vout: Number(vout), height: Number(height), script }
+  })
+}
+
+/** A coin's bytes are in its block. @throws NOT_SUPPORTED */
+const checkPruned = async (rpc: NodeRpc, items: readonly FoundItem[]): Promise<void> => {
+  const { pruned, pruneheight } = asObject(await rpc.node('getblockchaininfo'))
+  if (pruned === true && items.some(({ height }) => height < Number(pruneheight)))
+    throw new WalletError('NOT_SUPPORTED', {
+      what: 'sweeps of coins in blocks that the node has deleted (it is pruned); name a server of Electrum or Esplora'
+    })
+}
+
+const spentOf = async (rpc: NodeRpc, items: readonly FoundItem[]): Promise<ReadonlySet<FoundItem>> => {
+  const outputs = await rpc.many(
+    items.map(({ txid, vout }) => ({ method: 'gettxout', params: [txid, vout, true] }))
+  )
+  return new Set(items.filter((_item, at) => outputs[at] === null))
+}
+
+const blocksOf = async (rpc: NodeRpc, items: readonly FoundItem[]): Promise<ReadonlyMap<number, string>> => {
+  const heights = [...new Set(items.map(({ height }) => height))]
+  const hashes = await rpc.many(heights.map(height => ({ method: 'getblockhash', params: [height] })))
+  return new Map(
+    heights.map((height, at) => {
+      const hash = hashes[at]
+      if (!isTxHash(hash)) throw new ElectrumFault('The node does not have the block of a coin')
+      return [height, hash]
+    })
+  )
+}
+
+/** "Scan already in progress" (RPC_INVALID_PARAMETER). */
+const BUSY = -8
+const NO_METHOD = -32601
+const LOOK_MS = 1000
+const SEARCH_MS = 30 * 60_000
+const MAX_COINS = 100_000
