@@ -123,19 +123,27 @@ export class FakeChain {
   }
 
   /**
-   * Replaces the last blocks by one more than there were, without payments.
+   * Replaces the last blocks by others without payments.
    *
-   * @param options - `keepTransactions: false` forgets the transactions of the lost blocks; otherwise they wait again
+   * @param options - `keepTransactions: false` forgets the transactions of the lost blocks; otherwise they wait again. `count`: how many
+   * blocks come in their place, one more than there were if left out
    * @throws OPTION_INVALID if there are fewer blocks, or for more than 1000
    */
-  reorg(depth: number, { keepTransactions = true }: { readonly keepTransactions?: boolean } = {}): void {
+  reorg(
+    depth: number,
+    {
+      keepTransactions = true,
+      count = depth + 1
+    }: { readonly keepTransactions?: boolean; readonly count?: number } = {}
+  ): void {
     checkCount('depth', depth, Math.min(1000, this.height))
+    checkCount('count', count, 1001)
     this.#changing(() => {
       const waiting = [...this.#state.mempool.entries()].map(entry => entry.tx)
       this.#state.evict(waiting.map(tx => tx.txid))
       const returned: ChainTransaction[] = []
       for (let i = 0; i < depth; i += 1) returned.unshift(...this.#state.disconnect().transactions.slice(1))
-      for (let i = 0; i <= depth; i += 1) this.#mineOne(this.#faucet.script, [])
+      for (let i = 0; i < count; i += 1) this.#mineOne(this.#faucet.script, [])
       for (const tx of keepTransactions ? [...returned, ...waiting] : waiting) this.#acceptAgain(tx)
     })
   }

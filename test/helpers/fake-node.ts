@@ -33,6 +33,11 @@ export class FakeNode {
   stopped = 0
   /** What the node says of each payment instead of taking it. */
   refusal: string | undefined
+  /** The blocks behind which payments were asked for. */
+  readonly cursors: string[] = []
+  /** The node has deleted the blocks that were replaced. */
+  forgetsStale = false
+  readonly #seen = new Map<string, ChainBlock>()
   /** Payments of the wallet that have left the mempool. */
   readonly forgotten: string[] = []
   #hasWallet = false
@@ -41,6 +46,17 @@ export class FakeNode {
 
   constructor(chain: FakeChain) {
     this.chain = chain
+    chain.onChange(() => this.#noteBlocks())
+    this.#noteBlocks()
+  }
+
+  #noteBlocks(): void {
+    const { view } = this.chain
+    for (let height = view.height; height >= 0; height -= 1) {
+      const block = view.blockAt(height)
+      if (block === undefined || this.#seen.has(block.hash)) break
+      this.#seen.set(block.hash, block)
+    }
   }
 
   async answer(body: string): Promise<{ readonly status: number; readonly text: string }> {
@@ -100,6 +116,7 @@ export class FakeNode {
         this.#labels.set(String(first), String(second))
         return null
       case 'listsinceblock':
+        this.cursors.push(String(first))
         return this.#payments(String(first))
       case 'listtransactions': {
         const [, , skip = 0] = params as readonly Json[]
@@ -181,9 +198,22 @@ export class FakeNode {
     return { success: true, height: view.height, unspents: [...coins.values()] }
   }
 
-  #payments(cursor: string): { readonly transactions: Json[]; readonly lastblock: string } {
+  #payments(cursor: string): {
+    readonly transactions: Json[]
+    readonly removed: Json[]
+    readonly lastblock: string
+  } {
     const { view } = this.chain
-    const known = this.#find(cursor)
+    const removed: Json[] = []
+    let known = this.#find(cursor)
+    if (known === undefined && cursor !== '') {
+      let stale = this.#seen.get(cursor)
+      if (stale === undefined || this.forgetsStale) throw new Refusal(-5, 'Block not found')
+      for (; known === undefined && stale !== undefined; stale = this.#seen.get(stale.header.previous)) {
+        for (const { txid } of stale.transactions.slice(1)) removed.push({ txid, confirmations: -1 })
+        known = this.#find(stale.header.previous)
+      }
+    }
     const rows: Json[] = this.forgotten.map(txid => ({ txid, confirmations: 0 }))
     for (let height = (known?.height ?? -1) + 1; this.#hasSearched && height <= view.height; height += 1)
       this.#blockAt(height).transactions.forEach(({ txid }, blockindex) => {
@@ -192,7 +222,7 @@ export class FakeNode {
       })
     if (this.#hasSearched)
       for (const { tx } of view.mempool.entries()) rows.push({ txid: tx.txid, confirmations: 0 })
-    return { transactions: rows, lastblock: view.tip.hash }
+    return { transactions: rows, removed, lastblock: view.tip.hash }
   }
 
   #blockAt(height: number): ChainBlock {

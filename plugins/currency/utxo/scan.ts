@@ -50,7 +50,9 @@ export interface ScanStep {
  * @throws ElectrumFault if the server lies, NETWORK if it is lost
  */
 export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void> {
-  const { pool, table } = context
+  const { pool, table, saved } = context
+  // What comes meanwhile may lie above it.
+  const { cursor } = pool
   const histories: Histories = new Map()
   const replaced = new Set<ScriptRecord>()
   let hasReproved = false
@@ -75,6 +77,7 @@ export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void
         for (const record of hasReproved ? [] : replacedOf(context)) replaced.add(record)
         hasReproved = true
         if (replaced.size === 0) {
+          if (cursor !== undefined) saved.noteCursor(changes, cursor, table.branches)
           yield { changes, ratio: 1 }
           return
         }

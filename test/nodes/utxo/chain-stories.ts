@@ -127,6 +127,36 @@ export const restartsOffline: Story = {
 }
 
 /** See its title. */
+export const restartsAfterReorganisation: Story = {
+  title: 'deep blocks that are replaced while the wallet is closed take confirmations back at the next start',
+  run: async (t, lab) => {
+    const { node } = lab
+    const storage = memoryStorage(new Map())
+    const words = wordsOf(t)
+    const owner = await lab.open(words, { storage })
+    await lab.pay(await owner.address(), 2)
+    await lab.mine(16)
+    await owner.agree(t, 'rich')
+    const { txid } = await pay(owner, [[await node.call('getnewaddress'), ONE]])
+    // A node takes payments of ten blocks back, and the wallet reads ten blocks again at each look.
+    await lab.mine(9)
+    await owner.agree(t, 'paid')
+    // It notes up to which block all is known.
+    await owner.wallet.sync()
+    await owner.kernel.close()
+    await node.dropBlocks?.(12)
+    await node.replaceBlocks(12)
+    await lab.chain.follow()
+    const again = await lab.reopen(owner, { storage, isOffline: false })
+    await becomes(t, again, txid, tx => !isConfirmed(tx))
+    await waitFor(async () => (await node.call('getrawmempool')).includes(txid))
+    await lab.mine(1)
+    await becomes(t, again, txid, isConfirmed)
+    await again.agree(t, 'mined again')
+  }
+}
+
+/** See its title. */
 export const findsThousand: Story = {
   title: 'a thousand used addresses with a thousand coins are found, and spent in one payment',
   run: async (t, lab) => {

@@ -3,6 +3,7 @@ import {
   findsThousand,
   followsReorganisations,
   forgetsIncoming,
+  restartsAfterReorganisation,
   restartsOffline,
   sendsAgain,
   waitsForCoinbase
@@ -49,6 +50,7 @@ for (const backend of ['electrum', 'rpc'] as const) {
 runStory(test, sweeps, { backend: 'rpc' })
 for (const backend of ['electrum', 'rpc', 'esplora'] as const)
   runStory(test, followsReorganisations, { backend })
-runStory(test, restartsOffline)
+for (const backend of ['electrum', 'rpc'] as const) runStory(test, restartsOffline, { backend })
+runStory(test, restartsAfterReorganisation, { backend: 'rpc' })
 runStory(test, findsThousand)
 runStory(test, replacesOrCancels, { coin: replacingLab })

@@ -17,7 +17,7 @@ import { readWif } from '../../../plugins/currency/utxo/keys/wif.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { scriptOfKey } from '../../../plugins/currency/utxo/spend/foreign-coins.ts'
 import { FakeNode } from '../../helpers/fake-node.ts'
-import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
+import { makeTestStore, makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
 const SERVER = 'rpc+http://127.0.0.1:8332'
 const ELECTRUM = 'tcp://electrum.test:1'
@@ -25,6 +25,8 @@ const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 interface NodeWorld extends TestWorld {
   readonly node: FakeNode
+  /** What the node has answered of payments so far, in letters. */
+  readonly answered: () => number
 }
 
 interface NodeWorldOptions {
@@ -49,15 +51,17 @@ const makeWorld = (
     after: (delayMs, task) => base.clock.after(delayMs / speed, task)
   }
   let node: FakeNode | undefined
+  let letters = 0
   const fetch = async (_url: string, { body = '' }: FetchOptions = {}): Promise<FetchReply> => {
     await base.clock.turn()
     const reply = instead() ?? (await (node as FakeNode).answer(body))
+    if (/listsinceblock|listtransactions|gettransaction/.test(body)) letters += reply.text?.length ?? 0
     return { status: 200, text: '', headers: {}, ...reply }
   }
   const world = makeTestWorld({ io: { fetch, clock }, servers })
   node = new FakeNode(world.chain)
   t.teardown(() => world.close())
-  return Object.assign(world, { node })
+  return Object.assign(world, { node, answered: () => letters })
 }
 
 const addressOf = async ({ engine }: TestWallet): Promise<string> =>
@@ -276,7 +280,7 @@ test('a coin that a payment in the mempool spends is not swept', async t => {
 })
 
 test('a search for coins says how far it is, is stopped in the node, too, and one at a time is made', async t => {
-  const world = makeWorld(t, { speed: 20 })
+  const world = makeWorld(t, { speed: 2 })
   const alice = await world.openWallet()
   for (const script of scriptsOf(KEY)) world.chain.fund(script, '100000')
   world.chain.mine()
@@ -362,4 +366,120 @@ test('the payments of a node’s wallet are read in pages, however many there ar
     txids.filter(txid => !history.has(txid)),
     []
   )
+})
+
+/** A wallet with `count` payments in as many blocks, and blocks above them, that was closed when it was up to date. */
+const closedWallet = async (
+  world: NodeWorld,
+  { count = 60, above = 15 } = {}
+): Promise<{ readonly alice: TestWallet; readonly txids: readonly string[] }> => {
+  const alice = await world.openWallet()
+  const address = await addressOf(alice)
+  const txids = Array.from({ length: count }, () => {
+    const txid = world.chain.fund(address, '10000')
+    world.chain.mine()
+    return txid
+  })
+  world.chain.mine(above)
+  await until('all is spendable', () => detailsOf(alice).spendable === String(count * 10_000))
+  await until('it knows up to which block', async () => {
+    await alice.engine.syncNetwork({})
+    const [height] = (alice.store.map.get('n') ?? '').split(' ')
+    return Number(height) > world.chain.height - 20 && Number(height) > 0
+  })
+  await alice.engine.killEngine()
+  world.node.called.length = 0
+  world.node.cursors.length = 0
+  return { alice, txids }
+}
+
+const reopened = (world: NodeWorld, { privateKeys, store }: TestWallet): Promise<TestWallet> =>
+  world.openWallet({ keys: privateKeys, store })
+
+test('a warm start asks a node only for what came behind the block up to which all is known', async t => {
+  const world = makeWorld(t)
+  const { alice } = await closedWallet(world)
+  const before = world.answered()
+  const [, cursor] = (alice.store.map.get('n') ?? '').split(' ')
+  const again = await reopened(world, alice)
+  t.is(detailsOf(again).spendable, '600000')
+  t.is(world.node.cursors[0], cursor)
+  for (const method of ['listtransactions', 'gettransaction', 'getrawtransaction'])
+    t.false(world.node.called.includes(method), method)
+  t.true(world.answered() - before < 1000, `${world.answered() - before} letters`)
+  // What comes later is seen as before.
+  const txid = world.chain.fund(await addressOf(again), '10000')
+  world.chain.mine()
+  await until('it comes', () => (again.reported.txs.get(txid)?.blockHeight ?? 0) > 0)
+  const { txid: spent } = await pay(again, '500000')
+  world.chain.mine()
+  await until('old coins are spent', () => (again.reported.txs.get(spent)?.blockHeight ?? 0) > 0)
+  await again.engine.resyncBlockchain()
+  t.true(world.node.called.includes('listtransactions'), 'a resync believes nothing')
+  await until('all is there', () => again.reported.ratios.at(-1) === 1)
+  t.true(BigInt(again.balance() ?? '0') < 110_000n)
+})
+
+for (const forgetsStale of [false, true])
+  for (const count of [25, 24])
+    test(`a reorganisation while the wallet was closed, to ${count === 24 ? 'the same height' : 'a longer chain'}, is followed by a node that ${forgetsStale ? 'has forgotten' : 'names'} what it took away`, async t => {
+      const world = makeWorld(t)
+      const { alice, txids } = await closedWallet(world)
+      // With nine of the payments, of which none comes back.
+      world.chain.reorg(24, { keepTransactions: false, count })
+      world.node.forgetsStale = forgetsStale
+      const again = await reopened(world, alice)
+      await until('they are gone', () => detailsOf(again).spendable === '510000')
+      for (const [at, txid] of txids.entries())
+        if (at >= 51) t.is(again.reported.txs.get(txid)?.blockHeight ?? -1, -1)
+      t.is(world.node.called.includes('listtransactions'), forgetsStale)
+      t.is(world.node.called.includes('gettransaction'), false, 'their bytes are known')
+    })
+
+test('a reorganisation to the same height moves payments under the eyes of the wallet', async t => {
+  const world = makeWorld(t)
+  const alice = await world.openWallet()
+  world.chain.mine(30)
+  const address = await addressOf(alice)
+  const [lost, moved] = [world.chain.fund(address, '10000'), world.chain.fund(address, '20000')]
+  world.chain.mine()
+  world.chain.mine(14)
+  await until('both are there', () => detailsOf(alice).spendable === '30000')
+  const bytes = world.chain.view.find(moved as never)?.tx.hex ?? ''
+  const { height } = world.chain
+  world.chain.reorg(15, { keepTransactions: false, count: 13 })
+  world.chain.broadcast(bytes)
+  world.chain.mine(2)
+  t.is(world.chain.height, height)
+  await until('one is gone', () => detailsOf(alice).spendable === '20000')
+  await until('and one has moved', () => alice.reported.txs.get(moved)?.blockHeight === height - 1)
+  t.is(alice.reported.txs.get(lost)?.blockHeight, -1)
+})
+
+test('addresses and wallets that were not known at the last start show their old payments', async t => {
+  const world = makeWorld(t)
+  const other = await world.openWallet()
+  const late = await world.openWallet()
+  const far = async (wallet: TestWallet): Promise<string> =>
+    (await wallet.engine.getFreshAddress({ tokenId: null, forceIndex: 60 })).publicAddress
+  const keys = other.privateKeys
+  const fresh = { keys, store: makeTestStore() }
+  const lateTxid = world.chain.fund(await addressOf(late), '30000')
+  const farAddress = await far(other)
+  world.chain.mine()
+  const first = await world.openWallet(fresh)
+  const farTxid = world.chain.fund(farAddress, '20000')
+  world.chain.mine(15)
+  for (const wallet of [other, late]) await wallet.engine.killEngine()
+  await until('it is up to date', async () => {
+    await first.engine.syncNetwork({})
+    return Number((first.store.map.get('n') ?? '').split(' ')[0]) > 0
+  })
+  t.false(first.reported.txs.has(farTxid))
+  await first.engine.killEngine()
+  const again = await world.openWallet(fresh)
+  await far(again)
+  await until('the far one is there', () => again.reported.txs.has(farTxid))
+  const lateAgain = await world.openWallet({ keys: late.privateKeys })
+  await until('the late wallet is whole', () => lateAgain.reported.txs.has(lateTxid))
 })

@@ -12,7 +12,7 @@ import {
   tryJsonText,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
-import type { ScriptSource } from '../wallet/scripts.ts'
+import type { BlockCursor, ScriptSource } from '../wallet/scripts.ts'
 import {
   AbandonedRequests,
   type Batch,
@@ -43,6 +43,10 @@ export interface ChainConnection {
   readonly isOpen: boolean
   /** Sends requests in one go; each promise settles by itself. @throws ElectrumRefusal, ElectrumFault */
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[]
+  /** The block below which the payments that it has shown stand; absent where a start costs no more without it. */
+  readonly cursor?: BlockCursor | undefined
+  /** Reads everything again, also what wallets knew. */
+  forgetHistory?(): void
   /**
    * Looks through all coins for those of some scripts, in their order, where the server has no index of scripts: minutes on a main
    * network. Absent where it has one.

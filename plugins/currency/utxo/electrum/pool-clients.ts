@@ -27,7 +27,8 @@ export class PoolClients {
 
   readonly scripts: ScriptSource = {
     placeOf: scripthash => this.watchersOf(scripthash)[0]?.scripts.placeOf(scripthash),
-    branches: () => [...this.#watched.keys()].flatMap(({ scripts }) => scripts.branches())
+    branches: () => [...this.#watched.keys()].flatMap(({ scripts }) => scripts.branches()),
+    kept: () => [...this.#watched.keys()].flatMap(({ scripts }) => scripts.kept?.() ?? [])
   }
 
   get isEmpty(): boolean {

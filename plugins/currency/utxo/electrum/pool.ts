@@ -127,6 +127,11 @@ export class ElectrumPool {
     return this.#isReady && this.#spoken?.takesPackages === true
   }
 
+  /** See {@link ChainConnection.cursor}. */
+  get cursor(): ChainConnection['cursor'] {
+    return this.#isReady ? this.#connection?.cursor : undefined
+  }
+
   /** Adds a wallet; the returned function removes it and all that it watches. */
   attach(client: PoolClient): () => void {
     this.#clients.add(client)
@@ -238,6 +243,7 @@ export class ElectrumPool {
 
   /** Forgets the linked headers, which the server has to show again. */
   async forgetHeaders(): Promise<void> {
+    this.#connection?.forgetHistory?.()
     await this.#linked.forget()
     if (this.#isReady) await this.relink()
   }

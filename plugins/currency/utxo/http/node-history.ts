@@ -1,8 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import type { CryptoPort, Json } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, Json, JsonObject } from '../../../../kernel/plugin-api.ts'
 import { hexOfReversed, isTxHash, parseRawTx } from '../chain/transaction.ts'
 import { ElectrumFault } from '../electrum/connection.ts'
 import type { HistoryItem } from '../electrum/replies.ts'
+import type { BlockCursor, KeptHistory } from '../wallet/scripts.ts'
 import { NodeRefusal, type NodeRpc } from './node-rpc.ts'
 import { asObject } from './polled-connection.ts'
 
@@ -16,10 +17,7 @@ interface Place {
 type Places = Map<string, Place>
 
 /** A block at the end of a chain. */
-export interface NodeTip {
-  readonly hash: string
-  readonly height: number
-}
+export type NodeTip = BlockCursor
 
 /**
  * The transactions of a node's wallet by script: the node itself knows them by address, and not what they spend.
@@ -36,7 +34,11 @@ export class NodeHistory {
   /** Payments that were read before those whose coins they spend. */
   readonly #spenders = new Map<string, { readonly txid: string; readonly index: number }[]>()
   #cursor: NodeTip | undefined
+  /** The block up to which wallets knew their payments. */
+  #seededTo: NodeTip | undefined
+  #isWhole = false
   #isStale = false
+  #lastTip = ''
   readonly #pageRows: number
 
   constructor(rpc: NodeRpc, crypto: Pick<CryptoPort, 'fromHex'>, pageRows: number = PAGE_ROWS) {
@@ -69,6 +71,31 @@ export class NodeHistory {
     this.#isStale = true
   }
 
+  /** The block below which nothing is read again. */
+  get cursor(): NodeTip | undefined {
+    return this.#cursor
+  }
+
+  /** True if all payments were read, and none stands here by the word of a wallet. */
+  get isWhole(): boolean {
+    return this.#isWhole && !this.#isStale
+  }
+
+  /** True if what was read begins no later than behind a block. */
+  reaches({ height }: BlockCursor): boolean {
+    return this.#seededTo !== undefined && !this.#isWhole && height >= this.#seededTo.height
+  }
+
+  /** Takes in the payments that a wallet knew; the first one begins at the earliest block. */
+  seed({ cursor, payments }: KeptHistory): void {
+    this.#seededTo ??= cursor
+    this.#cursor ??= cursor
+    for (const { txid, height, bytes } of payments()) {
+      if (!this.#outputs.has(txid)) this.#index(txid, bytes)
+      if (height > 0 && height <= this.#seededTo.height) this.#places.set(txid, { height, position: 0 })
+    }
+  }
+
   /** Reads what is new. @returns the newest block, and the scripts whose histories are others now */
   async read(): Promise<{ readonly tip: NodeTip; readonly changed: ReadonlySet<string> }> {
     const isStale = this.#isStale
@@ -82,31 +109,38 @@ export class NodeHistory {
   }
 
   async #read(): Promise<{ readonly tip: NodeTip; readonly changed: ReadonlySet<string> }> {
-    const cursor = await this.#validCursor()
-    const old = cursor === undefined ? await this.#readOld() : undefined
-    const since = cursor ?? old?.cursor
-    const reply = asObject(await this.#rpc.wallet('listsinceblock', [since?.hash ?? '', 1, true, false]))
-    const { lastblock, transactions } = reply
+    const cursor = this.#isStale ? undefined : this.#cursor
+    this.#isStale = false
+    const news = cursor && (await this.#newsSince(cursor))
+    const old = news === undefined ? await this.#readOld() : undefined
+    const since = [old?.cursor.hash ?? '', 1, true, false]
+    const reply = news ?? asObject(await this.#rpc.wallet('listsinceblock', since))
+    const { lastblock, transactions, removed } = reply
     if (!isTxHash(lastblock) || !Array.isArray(transactions))
       throw new ElectrumFault('The node sent a bad list of payments')
     const tip = { hash: lastblock, height: heightOf(await this.#rpc.node('getblockheader', [lastblock])) }
     const found = await this.#placesOf(transactions as readonly Json[], tip.height)
     for (const [txid, place] of old?.places ?? []) if (!found.has(txid)) found.set(txid, place)
     await this.#readBytes([...found.keys()])
-    const changed = this.#replace(found, cursor?.height ?? -1)
-    this.#cursor = await this.#cursorBelow(tip)
+    const gone = new Set(Array.isArray(removed) ? removed.map(row => asObject(row).txid) : [])
+    const changed = this.#replace(found, { above: news === undefined ? -1 : (cursor?.height ?? -1), gone })
+    this.#isWhole ||= news === undefined
+    if (tip.hash !== this.#lastTip) this.#cursor = await this.#cursorBelow(tip)
+    this.#lastTip = tip.hash
     return { tip, changed }
   }
 
-  /** The block below which nothing is read again; undefined once it has been replaced. */
-  async #validCursor(): Promise<NodeTip | undefined> {
-    const cursor = this.#cursor
-    const isStale = this.#isStale
-    this.#isStale = false
-    if (cursor === undefined || isStale) return undefined
-    const [hash] = await this.#rpc.many([{ method: 'getblockhash', params: [cursor.height] }])
-    if (hash !== cursor.hash) this.#cursor = undefined
-    return this.#cursor
+  /**
+   * What came behind a block. If that was replaced, it is what came behind the last one that both chains have, and what was taken away.
+   * Undefined if the node does not know the block, or has no way to say that.
+   */
+  async #newsSince({ hash }: NodeTip): Promise<JsonObject | undefined> {
+    try {
+      return asObject(await this.#rpc.wallet('listsinceblock', [hash, 1, true, true]))
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code !== STARTING) return undefined
+      throw error
+    }
   }
 
   /**
@@ -140,7 +174,6 @@ export class NodeHistory {
   async #cursorBelow(tip: NodeTip): Promise<NodeTip | undefined> {
     const height = tip.height - DEPTH
     if (height < 0) return undefined
-    if (this.#cursor?.height === height) return this.#cursor
     const hash = await this.#rpc.node('getblockhash', [height])
     return isTxHash(hash) ? { hash, height } : undefined
   }
@@ -188,10 +221,10 @@ export class NodeHistory {
     }
   }
 
-  #index(txid: string, hex: Json | undefined): void {
+  #index(txid: string, bytes: Json | Uint8Array | undefined): void {
     let raw: ReturnType<typeof parseRawTx>
     try {
-      raw = parseRawTx(this.#crypto.fromHex(String(hex)))
+      raw = parseRawTx(bytes instanceof Uint8Array ? bytes : this.#crypto.fromHex(String(bytes)))
     } catch {
       throw new ElectrumFault('The node sent bytes that are no transaction')
     }
@@ -216,11 +249,14 @@ export class NodeHistory {
     else known.add(txid)
   }
 
-  /** Puts these places in place of all above a height. @returns the scripts that this touches */
-  #replace(found: ReadonlyMap<string, Place>, above: number): ReadonlySet<string> {
+  /** Puts these places in place of all above a height, and of what is gone. @returns the scripts that this touches */
+  #replace(
+    found: ReadonlyMap<string, Place>,
+    { above, gone }: { readonly above: number; readonly gone: ReadonlySet<Json | undefined> }
+  ): ReadonlySet<string> {
     const moved = new Set<string>()
     for (const [txid, { height }] of [...this.#places]) {
-      if (found.has(txid) || (height > 0 && height <= above)) continue
+      if (found.has(txid) || (height > 0 && height <= above && !gone.has(txid))) continue
       this.#places.delete(txid)
       moved.add(txid)
     }
@@ -248,6 +284,8 @@ const PAGE_ROWS = 20_000
 const MAX_ROWS = 20_000_000
 /** A node counts through all rows before a page. */
 const PAGE_MS = 120_000
+/** A node that loads its blocks (RPC_IN_WARMUP). */
+const STARTING = -28
 /** Blocks that are read again each time. */
 const DEPTH = 10
 /** Transactions of one request. */

@@ -7,159 +7,26 @@ import {
 } from '../../../../kernel/plugin-api.ts'
 import { merklePair } from '../chain/header.ts'
 import { isTxHash } from '../chain/transaction.ts'
-import type {
-  ChainConnection,
-  ChainServer,
-  ConnectionHandlers,
-  ElectrumCall
-} from '../electrum/connection.ts'
+import type { ChainServer, ConnectionHandlers, ElectrumCall } from '../electrum/connection.ts'
 import { statusOf } from '../electrum/replies.ts'
-import type { WatchedBranch } from '../wallet/scripts.ts'
+import type { BlockCursor, KeptHistory, WatchedBranch } from '../wallet/scripts.ts'
 import { type FoundCoins, searchCoins } from './node-coins.ts'
 import { NodeHistory, type NodeTip } from './node-history.ts'
-import { NodeRefusal, NodeRpc } from './node-rpc.ts'
+import { NodeRefusal, type NodeRpc } from './node-rpc.ts'
+import { NodeWallet, searchedEnds, WALLET } from './node-wallet.ts'
 import { asObject, PolledConnection, refuse } from './polled-connection.ts'
-import { type OnBusy, PAYMENT_WAIT_MS } from './request-queue.ts'
+import { PAYMENT_WAIT_MS } from './request-queue.ts'
 
 /** Reads `rpc+http://host:port` or `rpc+https://…`; undefined for anything else. */
 export const readNodeUrl = (url: string): ChainServer | undefined => {
   const base = /^rpc\+(https?:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9._-]+):\d{1,5})\/?$/i.exec(url)?.[1]
-  return base === undefined ? undefined : new NodeServer(url, base)
-}
-
-/** A node that the user has named, and what its wallet is learning. */
-class NodeServer implements ChainServer {
-  readonly url: string
-  readonly #base: string
-  /** Goes on when the connection that began it is closed. */
-  #learning: Promise<void> | undefined
-
-  constructor(url: string, base: string) {
-    this.url = url
-    this.#base = base
-  }
-
-  open(io: Io, handlers: ConnectionHandlers, circuit: string | undefined): Promise<ChainConnection> {
-    return NodeConnection.open({ server: this, io, circuit }, handlers)
-  }
-
-  rpc(io: Io, circuit: string | undefined, onBusy?: OnBusy): NodeRpc {
-    return new NodeRpc(io, { base: this.#base, circuit, wallet: WALLET, onBusy })
-  }
-
-  /**
-   * Lets the wallet of the node watch branches, and search the chain for what they have received. One search at a time; it may
-   * take hours.
-   */
-  learn(io: Io, circuit: string | undefined, branches: () => readonly WatchedBranch[]): Promise<void> {
-    this.#learning ??= this.#learnOrLose(io, circuit, branches()).finally(() => (this.#learning = undefined))
-    return this.#learning
-  }
-
-  /** Rejects, too, if the node searches nothing any more: its answer is lost, as when the connection broke without a word. */
-  async #learnOrLose(io: Io, circuit: string | undefined, branches: readonly WatchedBranch[]): Promise<void> {
-    const rpc = this.rpc(io, circuit)
-    let cancel: (() => void) | undefined
-    const lost = new Promise<void>((_resolve, reject) => {
-      let idle = 0
-      const lookLater = (): void => {
-        cancel = io.clock.after(SEARCH_LOOK_MS, async () => {
-          try {
-            const { scanning } = asObject(await rpc.wallet('getwalletinfo'))
-            idle = scanning === false ? idle + 1 : 0
-          } catch {
-            // A node that is busy, or away, says nothing of its search.
-          }
-          if (idle === MAX_IDLE) reject(this.#problem('its search for the payments of this wallet was lost'))
-          else if (cancel !== undefined) lookLater()
-        })
-      }
-      lookLater()
-    })
-    try {
-      await Promise.race([this.#learn(rpc, branches), lost])
-    } finally {
-      cancel?.()
-      cancel = undefined
-      rpc.close()
-    }
-  }
-
-  async #learn(rpc: NodeRpc, branches: readonly WatchedBranch[]): Promise<void> {
-    const ends = await searchedEnds(rpc, branches)
-    const fresh = branches.filter(({ count }, at) => (ends[at] ?? 0) < count)
-    if (fresh.length === 0) return
-    const { pruned } = asObject(await rpc.node('getblockchaininfo'))
-    if (pruned === true) throw this.#problem('it has deleted blocks (it is pruned), and cannot search them')
-    const { descriptors: isNew } = asObject(await rpc.wallet('getwalletinfo'))
-    const requests: Json[] = []
-    for (const { descriptors, count } of fresh) {
-      const range = [0, count + AHEAD - 1]
-      const desc = await checkedOf(rpc, descriptors)
-      if (desc === undefined) throw this.#problem('it takes none of the keys of this wallet')
-      requests.push(
-        isNew === true
-          ? { desc, range, timestamp: 0, active: false }
-          : { desc, range, timestamp: 0, watchonly: true, keypool: false }
-      )
-    }
-    const replies =
-      isNew === true
-        ? await rpc.wallet('importdescriptors', [requests], NO_END)
-        : await rpc.wallet('importmulti', [requests, { rescan: true }], NO_END)
-    const failed = Array.isArray(replies) ? replies.find(reply => asObject(reply).success !== true) : null
-    if (failed !== undefined)
-      throw this.#problem(
-        `its wallet does not take the keys (${String(asObject(asObject(failed).error).code)})`
-      )
-    // It comes last: what a stop has cut short is searched again.
-    await rpc.many(
-      fresh.map(({ first, count }) => ({ method: 'setlabel', params: [first, `${WALLET} ${count + AHEAD}`] }))
-    )
-  }
-
-  /** The error of a wallet whose keys the node's wallet does not know yet. */
-  async notYet(rpc: NodeRpc): Promise<WalletError> {
-    const { progress } = asObject(asObject(await rpc.wallet('getwalletinfo')).scanning)
-    const done = typeof progress === 'number' ? `, ${Math.floor(progress * 100)} % done` : ''
-    return this.#problem(`it searches its blocks for the payments of this wallet${done}`)
-  }
-
-  #problem(reason: string): WalletError {
-    return new WalletError('NETWORK', { path: 'node', server: this.url, reason })
-  }
-}
-
-/** The name of the node's wallet. */
-const WALLET = 'holdfast'
-/** Scripts of a branch that the node watches beyond those that a wallet does. */
-const AHEAD = 1000
-const NO_END = 7 * 86_400_000
-const SEARCH_LOOK_MS = 60_000
-/** Before and after it searches, a node reads and writes its wallet. */
-const MAX_IDLE = 3
-
-/** How many scripts of each branch the chain was searched for: the label of the first one says it. */
-const searchedEnds = async (
-  rpc: NodeRpc,
-  branches: readonly Pick<WatchedBranch, 'first'>[]
-): Promise<readonly number[]> => {
-  const infos = await rpc.many(branches.map(({ first }) => ({ method: 'getaddressinfo', params: [first] })))
-  return infos.map(info => {
-    const { labels } = info instanceof NodeRefusal ? {} : asObject(info)
-    const [label] = Array.isArray(labels) ? (labels as readonly Json[]) : []
-    return Number(/^holdfast (\d{1,9})$/.exec(String(label))?.[1] ?? 0)
-  })
-}
-
-/** The descriptor with its checksum, with the version of extended keys that the node has. */
-const checkedOf = async (rpc: NodeRpc, descriptors: readonly string[]): Promise<Json | undefined> => {
-  const infos = await rpc.many(descriptors.map(text => ({ method: 'getdescriptorinfo', params: [text] })))
-  return infos.flatMap(info => (info instanceof NodeRefusal ? [] : [asObject(info).descriptor ?? null]))[0]
+  if (base === undefined) return undefined
+  const server = new NodeWallet(url, base)
+  return { url, open: (io, handlers, circuit) => NodeConnection.open({ server, io, circuit }, handlers) }
 }
 
 interface NodeConnectionOptions {
-  readonly server: NodeServer
+  readonly server: NodeWallet
   readonly io: Io
   readonly circuit: string | undefined
 }
@@ -176,6 +43,9 @@ class NodeConnection extends PolledConnection {
   /** Scripts that were asked about while the node searched the chain. */
   readonly #unanswered = new Set<string>()
   readonly #searched = new Map<string, number>()
+  /** How many scripts of each branch wallets knew all payments of. */
+  readonly #seeded = new Map<string, number>()
+  #covering: Promise<void> | undefined
   /** End the searches for coins. */
   readonly #ends = new Set<() => void>()
   /** The blocks of payments to scripts of others, which were searched for. */
@@ -197,6 +67,15 @@ class NodeConnection extends PolledConnection {
   static open(options: NodeConnectionOptions, handlers: ConnectionHandlers): Promise<NodeConnection> {
     const self = new NodeConnection(options, handlers)
     return self.begin(() => self.#greet())
+  }
+
+  get cursor(): BlockCursor | undefined {
+    return this.#history.cursor
+  }
+
+  forgetHistory(): void {
+    this.#seeded.clear()
+    this.#history.forget()
   }
 
   protected override async answer(call: ElectrumCall): Promise<Json> {
@@ -252,6 +131,7 @@ class NodeConnection extends PolledConnection {
       throw new Error(`The node has ${String(blocks)} of ${String(headers)} blocks`)
     const loaded = await this.#rpc.node('listwallets')
     if (!Array.isArray(loaded) || !loaded.includes(WALLET)) await this.#openWallet()
+    await this.#seed()
     await this.#read()
   }
 
@@ -317,7 +197,7 @@ class NodeConnection extends PolledConnection {
     const place = this.handlers.scripts?.placeOf(scripthash)
     if (place === undefined)
       throw new WalletError('NOT_SUPPORTED', { what: 'a node without an index for scripts of others' })
-    if (place.index < (this.#searched.get(place.first) ?? 0)) return
+    if (place.index < (this.#searched.get(place.first) ?? 0)) return this.#cover(place)
     const learning = this.#learnPlace(place)
     // A question does not wait for hours: one that was left without an answer is asked on another connection.
     learning.catch(error => this.#unanswered.size > 0 && this.close(error))
@@ -325,9 +205,51 @@ class NodeConnection extends PolledConnection {
       learning.then(() => true),
       new Promise<boolean>(resolve => io.clock.after(PATIENCE_MS, () => resolve(false)))
     ])
-    if (isDone) return
+    if (isDone) return this.#cover(place)
     this.#unanswered.add(scripthash)
     throw await server.notYet(this.#rpc)
+  }
+
+  /** Begins with the payments that wallets knew: the node is asked for what came since then. */
+  async #seed(): Promise<void> {
+    const all = this.handlers.scripts?.kept?.() ?? []
+    const standing = await this.#standing(all)
+    // Of one block that was replaced, the node says what it has taken away.
+    const isOne = new Set(all.map(({ cursor }) => cursor.hash)).size === 1
+    for (const kept of (isOne ? all : standing).toSorted((a, b) => a.cursor.height - b.cursor.height))
+      this.#take(kept)
+  }
+
+  #take(kept: KeptHistory): void {
+    this.#history.seed(kept)
+    for (const [first, count] of kept.counts) this.#seeded.set(first, count)
+  }
+
+  /** Those whose block is in the chain. */
+  async #standing(kept: readonly KeptHistory[]): Promise<readonly KeptHistory[]> {
+    const hashes = await this.#rpc.many(
+      kept.map(({ cursor }) => ({ method: 'getblockhash', params: [cursor.height] }))
+    )
+    return kept.filter(({ cursor }, at) => hashes[at] === cursor.hash)
+  }
+
+  /** Reads all payments, if those of a script may be older than what was read. */
+  async #cover({ first, index }: { readonly first: string; readonly index: number }): Promise<void> {
+    const isCovered = (): boolean => this.#history.isWhole || index < (this.#seeded.get(first) ?? 0)
+    if (isCovered()) return
+    this.#covering ??= this.#coverAll(first, isCovered).finally(() => (this.#covering = undefined))
+    await this.#covering
+    if (!isCovered()) await this.#cover({ first, index })
+  }
+
+  async #coverAll(first: string, isCovered: () => boolean): Promise<void> {
+    // Of a wallet that came later.
+    const kept = (this.handlers.scripts?.kept?.() ?? []).filter(({ counts }) => counts.has(first))
+    for (const each of this.#seeded.has(first) ? [] : await this.#standing(kept))
+      if (this.#history.reaches(each.cursor)) this.#take(each)
+    if (isCovered()) return
+    this.#history.forget()
+    await this.#read()
   }
 
   async #learnPlace({ first, index }: { readonly first: string; readonly index: number }): Promise<void> {

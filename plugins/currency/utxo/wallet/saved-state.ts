@@ -1,16 +1,16 @@
 import type { CryptoPort, EngineStore, Grade, Io, Txid, Yielder } from '../../../../kernel/plugin-api.ts'
 import { isTxHash, parseRawTx } from '../chain/transaction.ts'
 import type { Ledger, LedgerTx } from './ledger.ts'
-import type { BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
+import type { BlockCursor, BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
 
 /** Changes to write: null deletes. */
 export type StoreChanges = Map<string, string | null>
 
 // v -> version · k/<branch>/<chunk> -> programs, base64 · s/<branch>/<index> -> status · g/<branch>/<index> -> marked
-// m/<branch> -> minimum · t/<txid> -> "height date seen base64 revision grade block held-since" · h -> height of the tip · e -> epoch
+// n -> "height hash branch=scripts …", the block up to which all is known · m/<branch> -> minimum · t/<txid> -> "height date seen base64 revision grade block held-since" · h -> height of the tip · e -> epoch
 const VERSION = '1'
 const CHUNK = 64
-const PREFIXES = ['v', 'k/', 's/', 'g/', 'm/', 't/', 'h', 'e']
+const PREFIXES = ['v', 'k/', 's/', 'g/', 'm/', 't/', 'h', 'e', 'n']
 
 /**
  * What an engine keeps between runs, as compact text in its store.
@@ -55,6 +55,24 @@ export class SavedState {
   height(): number {
     const text = this.#store.get('h') ?? ''
     return /^\d{1,9}$/.test(text) ? Number(text) : 0
+  }
+
+  /** The block up to which every payment is kept, and of how many scripts of each branch; undefined if no server has named one. */
+  cursor(): { readonly block: BlockCursor; readonly counts: ReadonlyMap<string, number> } | undefined {
+    const [height = '', hash, ...counts] = (this.#store.get('n') ?? '').split(' ')
+    if (!/^\d{1,9}$/.test(height) || !isTxHash(hash)) return undefined
+    const known = counts.map(text => /^(.+)=(\d{1,6})$/.exec(text))
+    return {
+      block: { height: Number(height), hash },
+      counts: new Map(known.map(found => [found?.[1] ?? '', Number(found?.[2] ?? 0)]))
+    }
+  }
+
+  /** Notes that every payment up to a block is kept. */
+  noteCursor(changes: StoreChanges, { height, hash }: BlockCursor, branches: readonly BranchScripts[]): void {
+    const counts = branches.map(({ branch, records }) => `${branch.id}=${records.length}`)
+    const text = [height, hash, ...counts].join(' ')
+    if (this.#store.get('n') !== text) changes.set('n', text)
   }
 
   /**

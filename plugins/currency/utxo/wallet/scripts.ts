@@ -1,5 +1,5 @@
 import type { HDKey } from '@scure/bip32'
-import type { Clock } from '../../../../kernel/plugin-api.ts'
+import type { Clock, Txid } from '../../../../kernel/plugin-api.ts'
 import { type Program, programOf, scriptTypeOf, writeScript } from '../chain/address.ts'
 import { hexOf, scriptHashOf } from '../chain/transaction.ts'
 import { branchNodeOf, childKeys, type PublicNode } from '../keys/child-keys.ts'
@@ -218,10 +218,27 @@ export interface WatchedBranch {
   readonly count: number
 }
 
+/** A block of the chain. */
+export interface BlockCursor {
+  readonly hash: string
+  readonly height: number
+}
+
+/** All payments of a wallet up to a block, as it knew them when it was up to date last. */
+export interface KeptHistory {
+  readonly cursor: BlockCursor
+  /** How many scripts of each branch, which the address of its first one names. */
+  readonly counts: ReadonlyMap<string, number>
+  /** Their heights are 0 or less for those that no block has. */
+  payments(): Iterable<{ readonly txid: Txid; readonly height: number; readonly bytes: Uint8Array }>
+}
+
 /** The keys behind the scripts that are asked about: a node's wallet finds payments by descriptors. */
 export interface ScriptSource {
   /** The place of a script that a wallet watches. */
   placeOf(scripthash: string): { readonly first: string; readonly index: number } | undefined
   /** The branches of all wallets. */
   branches(): readonly WatchedBranch[]
+  /** What wallets knew, for a server whose payments are read by block. */
+  kept?(): readonly KeptHistory[]
 }

@@ -17,6 +17,7 @@ import { SavedState, type StoreChanges } from './saved-state.ts'
 import {
   type BranchScripts,
   isUsed,
+  type KeptHistory,
   type ScriptRecord,
   type ScriptSource,
   ScriptTable,
@@ -53,7 +54,8 @@ export class WalletState implements WalletContext {
       const first = record && this.#table.branchById(record.branch.id)?.records[0]
       return first && { first: addressOf(this.network, first.program), index: record.index }
     },
-    branches: () => this.#branches()
+    branches: () => this.#branches(),
+    kept: () => this.#kept()
   }
   readonly #keys: AccountKeys
   #table: ScriptTable
@@ -192,6 +194,29 @@ export class WalletState implements WalletContext {
         count: records.length
       }
     })
+  }
+
+  #kept(): readonly KeptHistory[] {
+    const cursor = this.saved.cursor()
+    if (cursor === undefined) return []
+    const counts = this.#table.branches.flatMap(({ branch, records: [first] }) => {
+      const count = cursor.counts.get(branch.id)
+      if (first === undefined || count === undefined) return []
+      return [[addressOf(this.network, first.program), count] as const]
+    })
+    const { saved } = this
+    const ledger = this.#ledger
+    return [
+      {
+        ...{ cursor: cursor.block, counts: new Map(counts) },
+        *payments() {
+          for (const { txid, height } of ledger.all()) {
+            const bytes = saved.txBytes(txid)
+            if (bytes !== undefined) yield { txid, height, bytes }
+          }
+        }
+      }
+    ]
   }
 
   /** The address at an index, or the first unused. @throws KEY_INTEGRITY if the cache is damaged; it is cleared then */
