@@ -37,7 +37,10 @@ import {
   walletId
 } from './spend-review.ts'
 
-interface CoinQuery extends WalletRef, Page {}
+interface CoinQuery extends WalletRef, Page {
+  /** Of these alone, those that are still there. */
+  readonly coins?: readonly string[]
+}
 
 interface Coin {
   readonly coin: string
@@ -91,7 +94,11 @@ export const coinActions: DeclarationsOf<CoinActions> = {
     summary: 'Lists the unspent coins of a wallet, the newest first, with what is noted of them.',
     effect: 'reads',
     isAboutAddresses: true,
-    input: object<CoinQuery>({ walletId, ...pageFields(MAX_COINS, USUAL_COINS) }),
+    input: object<CoinQuery>({
+      walletId,
+      ...pageFields(MAX_COINS, USUAL_COINS),
+      coins: optional(about(list(coinField, 1000), 'Of these alone, those that are still there'))
+    }),
     output: object<CoinPage>({
       coins: list(
         object<Coin>({
@@ -110,10 +117,14 @@ export const coinActions: DeclarationsOf<CoinActions> = {
       ),
       total: count(0, Number.MAX_SAFE_INTEGER)
     }),
-    async run(services, { walletId: shown, ...page }) {
+    async run(services, { walletId: shown, coins: only, ...page }) {
       const { wallet } = await walletOf(services, shown)
       const age = (height: number): number => (height === 0 ? Number.POSITIVE_INFINITY : height)
-      const coins = (await wallet.listCoins()).toSorted((a, b) =>
+      const wanted = new Set(only)
+      const listed = (await wallet.listCoins()).filter(
+        ({ txid, vout }) => only === undefined || wanted.has(`${txid}:${vout}`)
+      )
+      const coins = listed.toSorted((a, b) =>
         age(a.blockHeight) === age(b.blockHeight) ? 0 : age(b.blockHeight) - age(a.blockHeight)
       )
       return {

@@ -345,9 +345,6 @@ browserTest(
 
     await box(/^0\.1 BTC/).uncheck()
     await freeze(before['20000000'])
-    await form.getByRole('button', { name: 'Review…' }).click()
-    await form.getByText(/one that is frozen.*choose others/).waitFor()
-    await hand.press('List them again')
     await form.getByRole('checkbox', { name: /^0\.2 BTC/, disabled: true }).waitFor()
     await form.getByText('The wallet chooses the coins.').waitFor()
     await form.getByRole('textbox', { name: 'Amount' }).fill('0.05')
@@ -362,6 +359,69 @@ browserTest(
     const after = await coinsNow()
     t.is(after['10000000'], undefined)
     t.like(after, { 20000000: before['20000000'], 30000000: before['30000000'] })
+  }
+)
+
+browserTest(
+  'the ticks of a payment follow the coins of a wallet of many pages, and the list does, too',
+  async (t, browser) => {
+    const stage = await openStage(t, browser)
+    const { page, hand, walletId } = stage
+    const form = page.getByRole('region', { name: 'Send' })
+    const box = (name: RegExp): Locator => form.getByRole('checkbox', { name })
+    // The oldest coins are those of the stage, on the second page.
+    await page.evaluate(async id => {
+      for (let at = 1; at <= 20; at += 1)
+        await truth.runAction('world.fund', { walletId: id, nativeAmount: String(100_000 + at) })
+      await truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
+    }, walletId)
+    await page.getByText(/of it .* incoming/).waitFor({ state: 'detached' })
+    await hand.press('Choose coins…')
+    await box(/^0\.001/)
+      .nth(19)
+      .waitFor()
+    t.is(await box(/BTC/).count(), 20)
+    await box(/^0\.00100001 BTC/).check()
+    await hand.press('Older ones')
+    await box(/^0\.1 BTC/).check()
+    await box(/^0\.2 BTC/).check()
+    await hand.press('Newer ones')
+    await box(/^0\.00100001 BTC/).waitFor()
+    await form.getByText('3 coins, and no others').waitFor()
+
+    const coinOf = (nativeAmount: string): Promise<string> =>
+      page.evaluate(
+        async ([id, native]) => {
+          const { coins } = await truth.runAction('coin.list', { walletId: id })
+          return coins.find(coin => coin.nativeAmount === native)?.coin ?? ''
+        },
+        [walletId, nativeAmount] as const
+      )
+    const payWith = async (nativeAmount: string, paid: string): Promise<void> => {
+      const coin = await coinOf(nativeAmount)
+      await page.evaluate(
+        async ([id, publicAddress, chosen, native]) => {
+          const { draftId } = await truth.runAction('spend.draft', {
+            ...{ walletId: id, publicAddress, nativeAmount: native, coins: [chosen] }
+          })
+          await truth.runAction('spend.approve', { draftId })
+        },
+        [walletId, PAYEE, coin, paid] as const
+      )
+    }
+    // One that another page lists is spent elsewhere.
+    await payWith('20000000', '1000000')
+    await form.getByText('2 coins, and no others').waitFor()
+    // One of this page is frozen elsewhere.
+    const frozen = await coinOf('100001')
+    await page.evaluate(
+      ([id, coin]) => truth.runAction('coin.change', { walletId: id, coin, isFrozen: true }),
+      [walletId, frozen] as const
+    )
+    await form.getByText('One coin, and no others').waitFor()
+    await form.getByRole('checkbox', { name: /^0\.00100001 BTC/, disabled: true, checked: false }).waitFor()
+    await payWith('10000000', '2000000')
+    await form.getByText('The wallet chooses the coins.').waitFor()
   }
 )
 

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import test, { type ExecutionContext } from 'ava'
-import type { Browser, BrowserContextOptions, Page, ViewportSize } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page, ViewportSize } from 'playwright-core'
 import { bringAxe, colourFaultsOf, faultsOf } from './helpers/axe.ts'
 import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
@@ -37,16 +37,39 @@ const openStage = async (
   }
 }
 
-/** How many pixels of the page, or of the panel in it, lie beside the window. */
+/** How many pixels of the page, of the panel in it, of its details or of a dialog lie beside what shows them. */
 const overhangOf = (page: Page): Promise<number> =>
   page.evaluate(() => {
-    const root = document.documentElement
-    const body = document.body.firstElementChild?.shadowRoot?.querySelector('.panel')
-    return Math.max(
-      root.scrollWidth - root.clientWidth,
-      body === null || body === undefined ? 0 : body.scrollWidth - body.clientWidth
-    )
+    const shadow = document.body.firstElementChild?.shadowRoot
+    const parts = [
+      document.documentElement,
+      ...(shadow?.querySelectorAll('.panel, .side, dialog[open]') ?? [])
+    ]
+    return Math.max(...parts.map(part => part.scrollWidth - part.clientWidth))
   })
+
+/** Goes through a part of the panel by Tab from its first field on; gives what has the focus in turn, and what of it is out of sight. */
+const tabThrough = async (page: Page, part: Locator): Promise<readonly string[]> => {
+  await part.locator('input:enabled, select, button:enabled').first().focus()
+  const names: string[] = []
+  for (;;) {
+    const name = await part.evaluate(element => {
+      const root = element.getRootNode() as ShadowRoot
+      const focused = root.activeElement
+      if (focused === null || !element.contains(focused)) return undefined
+      const box = focused.getBoundingClientRect()
+      const { x, y } = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+      const isCovered = !focused.contains(root.elementFromPoint(x, y)) && focused.tagName !== 'SELECT'
+      const label = focused.closest('label')
+      const words = focused.getAttribute('aria-label') ?? label?.querySelector('span')?.textContent
+      const text = focused.matches('[type=checkbox]') ? label?.textContent : (words ?? focused.textContent)
+      return `${text?.trim()}${isCovered ? ' (out of sight)' : ''}`
+    })
+    if (name === undefined || names.length === 50) return names
+    names.push(name)
+    await page.keyboard.press('Tab')
+  }
+}
 
 /** Tables that do not fill their room, or whose rows have names without any. */
 const poorTablesOf = (page: Page): Promise<readonly (string | null)[]> =>
@@ -102,7 +125,7 @@ for (const [what, shown] of parts) {
 }
 
 // 640 px is a window of 1280 px at 200 %.
-const WIDTHS = [320, 640, 768, 960, 1120, 1920]
+const WIDTHS = [320, 400, 640, 768, 960, 1120, 1920]
 
 for (const [what, shown] of parts) {
   browserTest(
@@ -128,6 +151,42 @@ for (const [what, shown] of parts) {
     }
   )
 }
+
+const orders: readonly (readonly [scene: string, part: (page: Page) => Locator, names: readonly string[]])[] =
+  [
+    [
+      'coin-choice',
+      page => page.getByRole('region', { name: 'Send' }),
+      [
+        ...['Address', 'Amount', 'Max', 'Fee', '0.8425 BTC 84\u202f250\u202f000 native'],
+        ...['0.5 BTC 50\u202f000\u202f000 native', 'List them again', 'Older ones', 'Let the wallet choose'],
+        ...['Review…', 'Copy the command']
+      ]
+    ],
+    [
+      'sweep',
+      page => page.getByRole('region', { name: 'Sweep a key' }),
+      ['Key to sweep', 'Sweep at', 'Also take incoming coins', 'Review the sweep…', 'Copy the command']
+    ],
+    ['sweep-review', page => page.getByRole('dialog'), ['Copy the command', 'Discard', 'Send it']],
+    ['raise-fee', page => page.getByRole('dialog'), ['Way', 'Fee', 'Cancel', 'Review…']],
+    ['raise-fee-custom', page => page.getByRole('dialog'), ['Way', 'Fee', 'Fee rate', 'Cancel']]
+  ]
+
+browserTest(
+  'Tab goes through the forms of coins, keys and fees in their order, at 400 px, too, and what it reaches is in sight',
+  async (t, browser) => {
+    const show = await openStage(t, browser, { colorScheme: 'light' })
+    for (const [name, partOf, names] of orders) {
+      const scene = scenes.find(each => each.name === name)
+      if (scene === undefined) throw new Error(`There is no scene ${name}`)
+      for (const width of [1120, 400]) {
+        const page = await show(scene, { width, height: 720 })
+        t.deepEqual(await tabThrough(page, partOf(page)), names, `${name} at ${width} px`)
+      }
+    }
+  }
+)
 
 browserTest('a panel stands still for those who want less motion', async (t, browser) => {
   const [syncing] = scenes.filter(({ name }) => name === 'engines')

@@ -109,6 +109,7 @@ const frameStyles = `
 .notice > :nth-child(2) { flex: 1 1 auto; min-inline-size: 0; overflow-wrap: anywhere }
 .strip { position: relative; display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: 6px; padding: 7px 12px; border-block-end: 1px solid var(--line) }
 fieldset.bare { border: 0; margin: 0; padding: 0; min-inline-size: 0 }
+fieldset.field > .acts { margin-block-start: 5px }
 .strip .who { margin-inline-end: 6px }
 .who strong { max-inline-size: 24ch; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .strip .world { margin-inline-start: auto } .strip .world .soft { margin-inline-start: 4px }
@@ -161,6 +162,7 @@ input[type="file"] { block-size: auto }
 input::placeholder { color: var(--soft); opacity: 1 }
 .fields { display: flex; flex-wrap: wrap; gap: 8px 10px; align-items: start }
 .fields > .button, .fields > .biases { margin-block-start: 20px }
+.fields > .wide + .button { margin-block-start: 4px }
 .field { display: flex; flex-direction: column; gap: 3px; flex: 1 1 130px; min-inline-size: 0 }
 .field > span, .field > legend { padding: 0; color: var(--soft); font-size: 12px }
 .field > select { inline-size: 100% }
@@ -220,8 +222,8 @@ dialog::backdrop { background: rgb(8 12 14 / .45) }
 dialog > .stack > .field { flex: none }
 dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .dialog-acts { display: flex; flex-wrap: wrap; gap: 8px; justify-content: end }
-.keys { display: grid; grid-template-columns: auto 1fr; gap: 6px 14px; align-items: baseline }
-.keys dt { display: flex; gap: 3px; white-space: nowrap }
+.keys { display: grid; grid-template-columns: fit-content(45%) minmax(0, 1fr); gap: 6px 14px; align-items: baseline }
+.keys dt { display: flex; flex-wrap: wrap; gap: 3px; white-space: nowrap }
 .qr { inline-size: 168px; block-size: 168px; background: #fff; padding: 8px; border-radius: 6px; border: 1px solid var(--line) }
 .qr path { fill: #000 }
 .second-device { display: flex; flex-wrap: wrap; gap: 14px } .second-device > .qr { flex: none } .second-device > div { flex: 1 1 240px; display: flex; flex-direction: column; gap: 10px; min-inline-size: 0 }
@@ -233,6 +235,7 @@ dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .rules > section > ul { padding: 0; list-style: none }
 .open-payments { display: flex; flex-direction: column; gap: 12px }
 .open-payments li { display: flex; flex-direction: column; gap: 4px; overflow-wrap: anywhere }
+.open-payments label + .soft { padding-inline-start: 20px }
 .open-payments .state { white-space: normal; align-items: baseline }
 .events { display: flex; flex-direction: column; gap: 4px }
 .events li { display: flex; flex-wrap: wrap; gap: 2px 10px; align-items: center }
@@ -256,6 +259,7 @@ pre { margin: 0; font-family: var(--mono); font-size: 12px; white-space: pre-wra
 @container (max-width: 720px) { .minor { display: none } }
 @container (max-width: 520px) {
   .fields > .button, .fields > .biases { margin-block-start: 4px }
+  .fields > .field + .button:not(.wide + .button) { align-self: end }
   .slight { display: none }
   tbody td, tbody th, thead th { padding-inline: 6px }
   table { table-layout: auto }

@@ -1,4 +1,4 @@
-import { type ReactElement, useId, useState } from 'react'
+import { type ReactElement, useCallback, useEffect, useId, useRef, useState } from 'react'
 import type { Actions } from '../../../app/actions/actions.ts'
 import { type NativeAmount, nativeAmount, sum, type WalletId } from '../../../kernel/index.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
@@ -6,7 +6,7 @@ import type { View } from '../../core/model/slices.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
 import { Amount } from '../parts/amount.tsx'
 import { countText, shortId, visibleText } from '../parts/texts.ts'
-import { useView } from '../state/panel-state.ts'
+import { useCanRunActions, usePanel, useView } from '../state/panel-state.ts'
 
 type CoinPage = Actions['coin.list']['out']
 
@@ -20,30 +20,29 @@ const PAGE = 20
 export const hasCoins = (view: View, walletId: WalletId): boolean =>
   Object.values(view.wallets.get(walletId)?.balanceDetails ?? {}).some(({ frozen }) => frozen !== undefined)
 
-/** Lists coins, of which a payment takes those that are ticked and no others; without one the wallet chooses. */
-export const CoinChoice = (props: {
+interface CoinChoiceProps {
   readonly walletId: WalletId
   readonly chosen: ChosenCoins
   /** Changes what is chosen by then: a list of coins may come later than a tick. */
   readonly onChange: (change: (chosen: ChosenCoins) => ChosenCoins) => void
   readonly error: string | undefined
-}): ReactElement | null => {
+}
+
+/** Lists coins, of which a payment takes those that are ticked and no others; without one the wallet chooses. */
+export const CoinChoice = (props: CoinChoiceProps): ReactElement | null => {
   const { walletId, chosen, onChange, error } = props
   const view = useView()
   const units = unitsOf(view, { walletId })
   const errorId = useId()
-  const [shown, setShown] = useState<(CoinPage & { readonly offset: number }) | undefined>()
+  const { shown, show } = useCoinPage(props)
   if (!hasCoins(view, walletId)) return null
   const { coins = [], total = 0, offset = 0 } = shown ?? {}
-  const show = (at: number) => (page: CoinPage) => {
-    setShown({ ...page, offset: at })
-    const states = new Map(page.coins.map(({ coin, state }) => [coin, state]))
-    const isWhole = page.coins.length === page.total
-    const isLeft = (coin: string): boolean => (states.has(coin) ? states.get(coin) === 'spendable' : !isWhole)
-    onChange(before => new Map([...before].filter(([coin]) => isLeft(coin))))
-  }
   const turn = (at: number, words: string): ReactElement => (
-    <ActionButton name="coin.list" input={{ walletId, limit: PAGE, offset: at }} onDone={show(at)}>
+    <ActionButton
+      name="coin.list"
+      input={{ walletId, limit: PAGE, offset: at }}
+      onDone={page => show({ ...page, offset: at })}
+    >
       {words}
     </ActionButton>
   )
@@ -78,7 +77,7 @@ export const CoinChoice = (props: {
                   onChange={() => tick(coin, native)}
                 />
                 <Amount native={native} units={units} isFull />
-                {state === 'spendable' ? null : <span className="soft">{state}</span>}
+                {state === 'spendable' ? null : <span className="soft">· {state}</span>}
               </label>
               <div className="soft" title={coin}>
                 <span className="mono">{visibleText(shortId(coin, 25))}</span>
@@ -104,3 +103,64 @@ export const CoinChoice = (props: {
     </fieldset>
   )
 }
+
+interface ShownPage extends CoinPage {
+  readonly offset: number
+}
+
+/**
+ * The page of coins that is shown. It is read again whenever the wallet's balance or its open payments change, and so are the chosen
+ * coins of other pages: what was spent, frozen or reserved meanwhile is chosen no longer.
+ */
+const useCoinPage = ({ walletId, chosen, onChange }: CoinChoiceProps) => {
+  const { client } = usePanel()
+  const canRun = useCanRunActions()
+  const [shown, setShown] = useState<ShownPage | undefined>()
+  const now = useRef({ chosen, onChange, shown, walletId })
+  useEffect(() => {
+    now.current = { chosen, onChange, shown, walletId }
+  })
+  const show = useCallback(
+    async (page: ShownPage): Promise<void> => {
+      setShown(page)
+      const { chosen: before, walletId: of } = now.current
+      const listed = page.coins.map(({ coin }) => coin)
+      const others = [...before.keys()].filter(coin => !listed.includes(coin)).slice(0, MOST_CHOSEN)
+      const input = { walletId: of, coins: others, limit: others.length }
+      const isWhole = others.length === 0 || page.coins.length === page.total
+      const found = isWhole
+        ? []
+        : await client.runAction('coin.list', input).then(
+            ({ coins }) => coins,
+            () => undefined
+          )
+      const left = new Set(
+        [...page.coins, ...(found ?? [])].filter(({ state }) => state === 'spendable').map(({ coin }) => coin)
+      )
+      // Of what could not be read nothing is known.
+      const read = new Set([...listed, ...(found === undefined ? [] : others)])
+      now.current.onChange(
+        chosenNow => new Map([...chosenNow].filter(([coin]) => left.has(coin) || !read.has(coin)))
+      )
+    },
+    [client]
+  )
+  const { balanceDetails, openPayments = [] } = useView().wallets.get(walletId) ?? {}
+  const changes = JSON.stringify([balanceDetails, openPayments.map(({ txid, state }) => [txid, state])])
+  const seen = useRef(changes)
+  const isShown = shown !== undefined
+  useEffect(() => {
+    const { offset } = now.current.shown ?? {}
+    if (!canRun || !isShown || offset === undefined || seen.current === changes) return
+    seen.current = changes
+    client.runAction('coin.list', { walletId, limit: PAGE, offset }).then(
+      page => (now.current.shown?.offset === offset ? show({ ...page, offset }) : undefined),
+      // The list of before stays, and the wallet refuses what it has no more.
+      () => {}
+    )
+  }, [canRun, changes, client, isShown, show, walletId])
+  return { shown, show }
+}
+
+// As many as a payment takes.
+const MOST_CHOSEN = 1000

@@ -41,6 +41,23 @@ const reviewPayment = async (hand: Hand, page: Page): Promise<void> => {
   await page.getByRole('dialog').waitFor()
 }
 
+/** Ticks two coins of the wallet that is open. */
+const chooseCoins = async (hand: Hand, page: Page): Promise<void> => {
+  await hand.fill('Address', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080')
+  await page.getByRole('textbox', { name: /^Amount/ }).fill('1.3')
+  await hand.press('Choose coins…')
+  await page.getByRole('checkbox', { name: /^0\.8425 BTC/ }).check()
+  await page.getByRole('checkbox', { name: /^0\.5 BTC/ }).check()
+  await page.getByRole('checkbox', { name: /^0\.8425 BTC/ }).scrollIntoViewIfNeeded()
+}
+
+/** Types a key that is to be swept into the wallet that is open. */
+const typeKey = async (hand: Hand, page: Page): Promise<void> => {
+  await hand.fill('Key to sweep', 'cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA')
+  await page.getByRole('checkbox', { name: 'Also take incoming coins' }).check()
+  await page.getByRole('button', { name: 'Review the sweep…' }).scrollIntoViewIfNeeded()
+}
+
 /** Every panel full and empty, each kind of side, and each dialog. */
 export const scenes: readonly Scene[] = [
   ...panels.map((panel): Scene => ({ name: panel, state: 'full', place: panel })),
@@ -85,6 +102,16 @@ export const scenes: readonly Scene[] = [
     }
   },
   { ...{ name: 'review', state: 'full', place: savings }, perform: reviewPayment },
+  { ...{ name: 'coin-choice', state: 'full', place: savings }, perform: chooseCoins },
+  { ...{ name: 'sweep', state: 'full', place: savings }, perform: typeKey },
+  {
+    ...{ name: 'sweep-review', state: 'full', place: savings },
+    async perform(hand, page) {
+      await typeKey(hand, page)
+      await hand.press('Review the sweep…')
+      await page.getByRole('dialog', { name: 'Review this sweep' }).waitFor()
+    }
+  },
   {
     ...{ name: 'help', state: 'full', place: 'engines' },
     perform: hand => hand.press('Help and keys')

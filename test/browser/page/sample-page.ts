@@ -4,7 +4,7 @@
 import type { Actions } from '../../../app/actions/actions.ts'
 import type { DevtoolsClient } from '../../../devtools/core/client/client.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
-import { busyEvents, busyView, openPayments, SAVINGS } from '../../devtools/react/busy-sample.ts'
+import { busyEvents, busyView, coinPage, openPayments, SAVINGS } from '../../devtools/react/busy-sample.ts'
 import { makeSampleClient, SAMPLE_NOW, sampleRoutes } from '../../devtools/react/sample-client.ts'
 
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -26,6 +26,22 @@ const answers: Partial<{ readonly [K in keyof Actions]: Actions[K]['out'] }> = {
       similar: openPayments.slice(0, 1).map(({ txid }) => txid)
     }
   },
+  'spend.sweep': {
+    draftId: 'draft-2',
+    review: {
+      ...{ walletId: SAVINGS, currencyCode: 'BTC', nativeAmount: '1999104', networkFee: '896' },
+      ...{ total: '-1999104', remaining: '186249104' },
+      targets: [{ publicAddress: ADDRESS, nativeAmount: '1999104' }],
+      sweep: {
+        ...{ coinCount: 3, secondWord: 'differs', onlyHere: 1, onlyThere: 2 },
+        left: [
+          { reason: 'incoming', nativeAmount: '3000000' },
+          { reason: 'costly', nativeAmount: '546' }
+        ]
+      }
+    }
+  },
+  'coin.list': coinPage,
   'spend.discard': {}
 }
 

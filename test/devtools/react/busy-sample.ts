@@ -1,6 +1,13 @@
+import type { Actions } from '../../../app/actions/actions.ts'
 import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
 import type { View } from '../../../devtools/core/model/slices.ts'
-import type { OpenPaymentSnapshot, QuoteSnapshot } from '../../../kernel/index.ts'
+import {
+  compact,
+  nativeAmount,
+  type OpenPaymentSnapshot,
+  type QuoteSnapshot,
+  type WalletSnapshot
+} from '../../../kernel/index.ts'
 import { SAMPLE_NOW, sampleEvents, sampleView } from './sample-client.ts'
 
 /** The wallet of the sample that has been in use the most. */
@@ -78,10 +85,53 @@ export const openPayments: readonly OpenPaymentSnapshot[] = [
   })
 ]
 
+const ZERO = nativeAmount('0')
+const balanceDetails: Required<WalletSnapshot>['balanceDetails'] = {
+  '': {
+    ...{ spendable: nativeAmount('134250000'), incoming: nativeAmount('20000000') },
+    ...{ immature: ZERO, reserved: ZERO, frozen: nativeAmount('30000000') }
+  }
+}
+
+const coin = (
+  txid: string,
+  facts: Pick<Coin, 'nativeAmount' | 'state'> & { readonly label?: string }
+): Coin => ({
+  ...{ coin: `${txid}:1`, publicAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080' },
+  ...{ nativeAmount: facts.nativeAmount, state: facts.state, isFrozen: facts.state === 'frozen' },
+  blockHeight: facts.state === 'incoming' ? 0 : 871_000,
+  untrusted: compact({ label: facts.label })
+})
+
+type Coin = Actions['coin.list']['out']['coins'][number]
+
+/** The newest coins of that wallet, in three states; there are older ones. */
+export const coinPage: Actions['coin.list']['out'] = {
+  coins: [
+    coin('11aa0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e', {
+      ...{ nativeAmount: '20000000', state: 'incoming' }
+    }),
+    coin('22bb0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e', {
+      ...{
+        nativeAmount: '30000000',
+        state: 'frozen',
+        label: 'Rent of the second stall until the end of the year'
+      }
+    }),
+    coin('33cc0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e', {
+      ...{ nativeAmount: '84250000', state: 'spendable', label: 'Sale of the boat' }
+    }),
+    coin('44dd0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e', {
+      ...{ nativeAmount: '50000000', state: 'spendable' }
+    })
+  ],
+  total: 24
+}
+
 const wallet = (walletId: string): View['wallets'] => {
   const known = sampleView.wallets.get(SAVINGS)
   if (known === undefined) throw new Error('The sample has a wallet')
-  if (walletId === SAVINGS) return new Map([[walletId, { ...known, openPayments }]])
+  if (walletId === SAVINGS) return new Map([[walletId, { ...known, openPayments, balanceDetails }]])
   const changes =
     walletId === SHOP
       ? { name: 'Shop', balances: { '': '3400120' } }

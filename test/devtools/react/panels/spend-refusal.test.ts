@@ -26,6 +26,11 @@ for (const [error, field, text] of [
     'Insufficient ETH: it needs 1 ETH, and there is 0 ETH. Send less, or press Max.'
   ],
   [
+    new WalletError('OPTION_INVALID', { option: 'coins', rule: 'must not name one that is frozen' }),
+    'coins',
+    'The coins must not name one that is frozen. List them again, and choose others.'
+  ],
+  [
     new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'USDX' }),
     'amount',
     'Insufficient USDX. Send less, or press Max.'
