@@ -228,3 +228,33 @@ test('a replacement may not bring new unconfirmed coins, nor spend what it repla
     /^bad-txns-spends-conflicting-tx/
   ])
 })
+
+test('a full mempool lets the poorest go, and takes a parent of little only with a child that pays for both', t => {
+  const chain = makeFundedChain(testWallet)
+  const heir = makeTestWallet('p2wpkh', 3)
+  const parent = signAll(chain, testWallet, { to: heir.script, fee: 300n })
+  const txid = chain.broadcast(parent)
+  const [coin] = chain.view.scripts.utxosOf(heir.scriptHash)
+  if (coin === undefined) throw new Error('it pays nothing')
+  const childOf = (fee: bigint): string =>
+    signSpend(chain, heir, { coins: [coin], outputs: [{ script: to, amount: coin.amount - fee }] })
+  const [poor, rich] = [childOf(300n), childOf(5000n)]
+  chain.setLeastFee(10_000)
+  t.false(chain.view.mempool.has(txid))
+  refuses(t, chain, [parent, /^mempool min fee not met/])
+  refuses(t, chain, [rich, /^bad-txns-inputs-missingorspent/])
+  const refused = chain.broadcastPackage([parent, poor])
+  t.deepEqual(
+    [...refused.values()].map(reason => reason.replace(/,.*/, '')),
+    ['mempool min fee not met', 'mempool min fee not met']
+  )
+  t.is(chain.view.mempool.size, 0)
+  t.throws(() => chain.broadcastPackage([rich, parent]), { message: /package-not-child-with-parents/ })
+  t.throws(() => chain.broadcastPackage([parent]), { message: /package-not-child-with-parents/ })
+  t.is(chain.broadcastPackage([parent, rich]).size, 0)
+  t.is(chain.view.mempool.size, 2)
+  // It is there already, and its child keeps it.
+  t.is(chain.broadcastPackage([parent, rich]).size, 0)
+  chain.setLeastFee(10_000)
+  t.is(chain.view.mempool.size, 2)
+})
