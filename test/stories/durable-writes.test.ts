@@ -1,0 +1,70 @@
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import { type Disk, nativeAmount, type StoragePlugin } from '../../kernel/index.ts'
+import { memoryDisk } from '../../plugins/storage/memory.ts'
+import { openDevice } from '../helpers/device.ts'
+import { toyTransaction } from '../helpers/toy-currency.ts'
+import { openToyHome } from '../helpers/toy-home.ts'
+
+/** A storage that notes what is made durable until a call resolves: not the deletions and merged chunks of the background. */
+const notingStorage = (): { readonly storage: () => StoragePlugin; readonly written: string[] } => {
+  const disk = memoryDisk()
+  const written: string[] = []
+  const noting: Disk = {
+    ...disk,
+    async setText(path, text) {
+      const [, from, to] = /(\d{12})-(\d{12})$/.exec(path) ?? []
+      if (from === to) written.push(path)
+      await disk.setText(path, text)
+    }
+  }
+  return {
+    written,
+    storage: () => ({
+      kind: 'storage',
+      id: 'noting',
+      apply: ({ hooks }) => hooks.openDisk.tapPromise('noting', async () => noting)
+    })
+  }
+}
+
+test('a hundred received transactions and an edit are durable with one write each, and a sync and a login that learn nothing write nothing', async t => {
+  const { storage, written } = notingStorage()
+  const home = await openToyHome(t, { device: { storage: storage() } })
+  const { account, toy, clock } = home
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  const countOf = async (run: () => Promise<unknown>): Promise<number> => {
+    // Until nothing of what was before is written any more.
+    for (let before = -1; before !== written.length; ) {
+      before = written.length
+      await account.sync()
+      await clock.advance(30_000)
+    }
+    written.length = 0
+    await run()
+    return written.length
+  }
+  const txs = Array.from({ length: 100 }, (_, i) => toyTransaction(`${i}`.padStart(64, 'a')))
+  const receive = async (): Promise<void> => {
+    toy.requests[0]?.callbacks.onTransactionsChanged(txs)
+    while ((await wallet.getTransactions()).length < 100) await setImmediate()
+  }
+  t.is(await countOf(receive), 1)
+  t.is(await countOf(() => wallet.saveTxMetadata(txs[3]?.txid ?? '', { notes: 'A bicycle' })), 1)
+  t.is(await countOf(() => account.sync()), 0)
+
+  const spend = async (): Promise<void> => {
+    const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
+    await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
+  }
+  // Intended, signed, sent, then the file with its row, the report of the engine, and the end of the spend. Three are the aim.
+  t.is(await countOf(spend), 6)
+
+  await account.sync()
+  await home.kernel.close()
+  written.length = 0
+  const kernel = await openDevice(home.world, { storage: storage(), plugins: [toy.plugin] })
+  await kernel.context.loginWithPassword('tess', 'Correct horse 1')
+  t.deepEqual(written, [])
+  await kernel.close()
+})
