@@ -21,7 +21,7 @@ export interface TruthPage {
   fund(publicAddress: string, nativeAmount: string): Promise<unknown>
   /** Makes an account of this device alone. */
   createLocal(username: string, password: string): Promise<string>
-  /** Forgets an account of this device. */
+  /** Forgets an account of this device, once it is logged out. */
   forget(username: string): Promise<void>
   /** The places that hold a text: the panel's state, its markup, the tables and events of the devtools, storage, address. */
   placesOf(text: string): readonly string[]
@@ -106,7 +106,15 @@ const truth: TruthPage = {
   fund: (publicAddress, nativeAmount) => world.fund('bitcoin', publicAddress, nativeAmount),
   createLocal: async (username, password) =>
     (await kernel.context.createAccount({ username, password, isDeviceOnly: true })).id,
-  forget: username => kernel.context.forgetAccount({ username }, { losesAccount: true }),
+  async forget(username) {
+    // A session ends after its mark is gone.
+    for (let attempt = 0; kernel.context.localUsers.some(user => user.username === username); attempt += 1) {
+      await kernel.context.forgetAccount({ username }, { losesAccount: true }).catch((error: unknown) => {
+        if (attempt === 100) throw error
+        return new Promise(resolve => setTimeout(resolve, 50))
+      })
+    }
+  },
   placesOf: text => {
     const root = place.shadowRoot ?? place
     const containers = [root, ...root.querySelectorAll('*')].flatMap(element =>
