@@ -5,6 +5,8 @@ import { textOfKey } from './sorted-map.ts'
 export interface ChunkRange {
   readonly from: number
   readonly to: number
+  /** How often it was written again without a neighbour; 0 if left out. */
+  readonly version?: number
 }
 
 /** Which part of a large batch a chunk is: `part` of `parts`, from 0. */
@@ -36,16 +38,17 @@ export interface EncodedValue extends Omit<ValuePosition, 'start'> {
 /** What chunks are encoded with. */
 export type ChunkCodec = Pick<CryptoPort, 'fromBase64' | 'sha256' | 'toBase64'>
 
-/** The file name of a chunk: `000000000001-000000000008`. */
-export const chunkName = ({ from, to }: ChunkRange): string => `${padded(from)}-${padded(to)}`
+/** The file name of a chunk: `000000000001-000000000008`, with `.1` behind it when it was written again. */
+export const chunkName = ({ from, to, version = 0 }: ChunkRange): string =>
+  `${padded(from)}-${padded(to)}${version === 0 ? '' : `.${version}`}`
 
 /** The range in a chunk's file name, or undefined for any other name. */
 export const parseChunkName = (name: string): ChunkRange | undefined => {
-  const match = /^(\d{12})-(\d{12})$/.exec(name)
+  const match = /^(\d{12})-(\d{12})(?:\.([1-9]\d{0,14}))?$/.exec(name)
   if (match === null) return undefined
   const from = Number(match[1])
   const to = Number(match[2])
-  return from >= 1 && from <= to ? { from, to } : undefined
+  return from >= 1 && from <= to ? { from, to, version: Number(match[3] ?? 0) } : undefined
 }
 
 /** Encodes a value, or a deletion for undefined. */
@@ -172,7 +175,7 @@ export const chooseChunks = <C extends FoundChunk>(files: readonly C[]): ChosenC
   const leftovers: C[] = []
   const gaps: ChunkRange[] = []
   let next = 1
-  for (const file of readable.sort((left, right) => left.from - right.from || right.to - left.to)) {
+  for (const file of readable.sort(byPlace)) {
     const isTorn = file.from - file.part + file.parts - 1 > newest
     if (isTorn || file.to < next) leftovers.push(file)
     else {
@@ -183,6 +186,10 @@ export const chooseChunks = <C extends FoundChunk>(files: readonly C[]): ChosenC
   }
   return { chosen, leftovers, damaged, gaps }
 }
+
+/** Of those that begin together the widest first, and of one range what was written last. */
+const byPlace = (left: ChunkRange, right: ChunkRange): number =>
+  left.from - right.from || right.to - left.to || (right.version ?? 0) - (left.version ?? 0)
 
 const newestOf = (files: readonly ChunkRange[]): number =>
   files.reduce((newest, { to }) => Math.max(newest, to), 0)

@@ -1,5 +1,5 @@
 import { errorOf, isWalletError, type ReportError, WalletError } from '../base/errors.ts'
-import { Mutex } from '../base/mutex.ts'
+import { allSettledOrThrow, Mutex } from '../base/mutex.ts'
 import { quarantine } from '../base/quarantine.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Disk } from '../io/disk.ts'
@@ -110,8 +110,8 @@ class LogStore implements Store {
       await pause()
     }
     const choice = chooseChunks(files)
-    for (const { from, to, size, entries } of choice.chosen)
-      this.#adopt({ from, to, size, keys: [], live: 0 }, entries)
+    for (const { from, to, version = 0, size, entries } of choice.chosen)
+      this.#adopt({ from, to, version, size, keys: [], live: 0 }, entries)
     const { leftovers, damaged, gaps } = choice
     const newest = this.#chunks.at(-1)?.to ?? 0
     for (const file of damaged)
@@ -230,7 +230,8 @@ class LogStore implements Store {
   }
 
   #mergeSoon(): void {
-    if (this.#isMerging || this.#isClosed) return
+    // Before the repair, a merged chunk could take the name of a file that is still to be deleted.
+    if (this.#isMerging || this.#isClosed || this.#repair !== undefined) return
     this.#isMerging = true
     const run = async (): Promise<void> => {
       for (let parts = runToMerge(this.#chunks); parts.length > 0; parts = runToMerge(this.#chunks))
@@ -253,19 +254,26 @@ class LogStore implements Store {
     const pause = makeYielder(clock)
     const values = new Map<string, EncodedValue>()
     for (const part of parts) {
-      const text = (await disk.getText(this.#pathOf(part))) ?? ''
+      this.#cached = undefined
+      const text = (await this.#slice(part, 0, part.size)) ?? ''
       for (const key of part.keys) {
         const entry = this.#entries.get(key)
         if (entry?.chunk !== part) continue
         const { start, length, digest } = entry.position
         if (length < 0 && isOldest) continue
         const size = textLength(length)
-        // A value that is gone keeps its room, and is found damaged when it is read.
-        values.set(key, { text: text.slice(start, start + size).padEnd(size, 'A'), length, digest })
+        // What is gone keeps its room, and is found damaged when it is read. Other letters than ASCII would move all that follows.
+        const kept = text
+          .slice(start, start + size)
+          .replace(/[^ -~]/g, 'A')
+          .padEnd(size, 'A')
+        values.set(key, { text: kept, length, digest })
         await pause()
       }
     }
-    const range = { from: first.from, to: last.to }
+    // Never over a file that is read: were it not known how that write ended, it would not be known what the file has.
+    const version = parts.length === 1 ? (first.version ?? 0) + 1 : 0
+    const range = { from: first.from, to: last.to, version }
     const { text, index } = encodeChunk(crypto, { ...range, part: 0, parts: 1 }, values)
     await disk.setText(this.#pathOf(range), text)
     const keys = index.entries.map(([key]) => key)
@@ -280,8 +288,8 @@ class LogStore implements Store {
     }
     if (isOldest) this.#forgetDeleted(parts)
     this.#chunks.splice(this.#chunks.indexOf(first), parts.length, merged)
-    const obsolete = parts.filter(({ from, to }) => from !== range.from || to !== range.to)
-    await Promise.all(obsolete.map(part => disk.delete(this.#pathOf(part))))
+    this.#cached = undefined
+    await allSettledOrThrow(parts.map(part => disk.delete(this.#pathOf(part))))
   }
 
   #forgetDeleted(parts: readonly Chunk[]): void {
@@ -302,6 +310,8 @@ class LogStore implements Store {
     if (value !== undefined) return value
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       await this.#merges.settled()
+      // What is cached may be a file that was there before, under a name that was used again.
+      this.#cached = undefined
       const [again] = await this.#readTexts([key])
       if (again?.entry === undefined) return undefined
       const found = decodeValue(crypto, again.entry.position, again.text)
@@ -363,7 +373,10 @@ class LogStore implements Store {
     const { disk, clock, crypto } = this.#options
     for (const range of damaged) {
       const path = this.#pathOf(range)
-      const text = await disk.getText(path).catch(() => undefined)
+      const text = await disk.getText(path).catch((error: unknown) => {
+        if (isWalletError(error, 'CORRUPT_FILE')) return undefined
+        throw error
+      })
       if (text !== undefined) await quarantine(disk, clock, { path, text, rule: 'it cannot be read' })
     }
     const fillers = gaps.map(({ from, to }) => {
