@@ -17,7 +17,7 @@ import {
 import { newTransactionFile, withMetadata } from './file-format.ts'
 import { TransactionFiles } from './files.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from './metadata.ts'
-import type { HistoryRow } from './row.ts'
+import { type ChainHeight, type HistoryRow, reportOf, withReport } from './row.ts'
 import type { RowList } from './row-list.ts'
 import { type HistoryChanges, HistoryRows, isPartial, type RowChange } from './rows.ts'
 import { SearchIndex, searchTexts } from './search.ts'
@@ -115,9 +115,7 @@ export class History {
 
   /** Checks if the engine knows a transaction and the network has not dropped it. */
   async has(txid: Txid): Promise<boolean> {
-    const row = await this.#find(txid)
-    if (row === undefined || row.reports.length === 0) return false
-    return confirmationsIn(row, chainAt(this.options, this.#shownHeight)) !== 'dropped'
+    return isKnown(await this.#find(txid), chainAt(this.options, this.#shownHeight))
   }
 
   /** Returns the time of the block of a transaction, in milliseconds since 1970; 0 if it is in none. Its file may be older. */
@@ -135,20 +133,25 @@ export class History {
   /**
    * Changes what the files of a transaction say, durably; they keep the dates under which they were first written.
    *
+   * @param sent - is reported in the same write, unless the engine knows the transaction by now, and better
    * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
    */
-  editFile(txid: Txid, change: FileChange): Promise<void> {
+  editFile(txid: Txid, change: FileChange, sent?: EngineTransaction): Promise<void> {
     return this.#mutex.run(async () => {
       await this.#openNow()
       const key = this.options.hashOf(txid)
       const before = await this.#rows.find(key)
+      const chain = chainAt(this.options, this.#height)
+      const isNews = sent !== undefined && !isKnown(before, chain)
       for (;;) {
         const madeOf = await this.#rows.readToEdit(before?.paths ?? [])
         const edited = { key, before, texts: [...madeOf.values()] }
-        const { after, texts: files } = editChanges(this.#changeContext(), edited, change)
+        const { after: filed, texts: files } = editChanges(this.#changeContext(), edited, change)
+        const after = isNews ? withReport(filed, reportOf(sent), chain) : filed
         const rows = new Map([[key, before === undefined ? { after } : { before, after }]])
         if (!(await this.#rows.write({ rows, files, madeOf, state: { height: this.#height } }))) continue
         this.#search?.update(rows)
+        if (isNews) this.#reportSwaps(rows)
         return
       }
     })
@@ -382,6 +385,10 @@ export class History {
       .then(isMore => isMore && this.#deleteOldRows(), this.options.report)
   }
 }
+
+/** Checks if the engine knows a transaction and the network has not dropped it. */
+const isKnown = (row: HistoryRow | undefined, chain: ChainHeight): boolean =>
+  row !== undefined && row.reports.length > 0 && confirmationsIn(row, chain) !== 'dropped'
 
 /** After so many files of our own the repo is asked to pass over them, so that a crash leaves fewer to apply. */
 const MANY_FILES = 20_000

@@ -10,7 +10,7 @@ import type { TokenId, Txid, WalletId } from '../../types/ids.ts'
 import { checkNetworkFee, requireFeeLimit } from '../../types/network-fee.ts'
 import type { Metadata, Transaction } from '../../types/transaction.ts'
 import type { EngineSupervisor } from '../engine/supervisor.ts'
-import { assetOf, newTransactionFile, withMetadata } from '../history/file-format.ts'
+import { assetOf, newTransactionFile, type TransactionFile, withMetadata } from '../history/file-format.ts'
 import type { History } from '../history/history.ts'
 import { mergeMetadata } from '../history/metadata.ts'
 import { assetNameOf } from '../history/view.ts'
@@ -298,7 +298,7 @@ export class Spender implements SpenderOptions {
     const signed = asSigned(tx, this.#findCounted(tx.txid))
     const sent: Transaction = { ...signed, date: tx.date === 0 ? seconds : tx.date }
     const fresh = newTransactionFile(sent, history.creationDateOf(sent.date))
-    await history.editFile(tx.txid, present => {
+    const change = (present: TransactionFile | undefined): TransactionFile => {
       if (present === undefined) return fresh
       const { unknown, creationDate, currencies, payees } = present
       const tokens = new Map([...fresh.tokens, ...present.tokens])
@@ -306,9 +306,8 @@ export class Spender implements SpenderOptions {
       const asset = assetOf(present, name)
       const joined = { ...present, ...fresh, unknown, creationDate, currencies, tokens }
       return withMetadata(joined, name, () => join(asset?.metadata ?? {}, tx.metadata, payees !== undefined))
-    })
-    // The engine may have reported it by now, and then knows better how deep it lies.
-    if (!(await history.has(tx.txid))) await history.applyReports([sent])
+    }
+    await history.editFile(tx.txid, change, sent)
     await this.engine.call('saving a payment', engine => engine.saveTx(engineCopyOf(sent)))
     await this.#watchSaved(sent)
     this.txChanged(tx.txid)
