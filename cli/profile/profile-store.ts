@@ -128,7 +128,8 @@ export const profileStorage = (
     )
   if (store.password !== undefined) url.password = encodeURIComponent(store.password)
   return keyvStorage(url.href, {
-    name,
+    // One segment; names of profiles and devices have no plus.
+    name: name.replaceAll('/', '+'),
     isUnprotected: true,
     load: packageName => loadFrom(paths, packageName)
   })

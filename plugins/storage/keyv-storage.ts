@@ -11,7 +11,7 @@ import { storageErrorOf } from './storage-error.ts'
 
 /** Options of {@link openKeyvDisk}. */
 export interface KeyvStorageOptions {
-  /** What the keys of this disk begin with, so that several share a database: a path. */
+  /** What the keys of this disk begin with, so that several share a database: one segment of a path, without a slash. */
   readonly name: string
   /**
    * Says that whoever calls knows two things: nothing keeps a second program from opening the same data, and the server decides when
@@ -25,6 +25,8 @@ export interface KeyvStorageOptions {
 interface AdapterKind {
   readonly package: string
   make(adapter: Adapter, url: string): KeyvStoreAdapter
+  /** Reads all keys with one statement. Without it, the iterator of the adapter is used. */
+  list?(database: KeyvStoreAdapter): Promise<unknown[]>
   /** Closing one would close those of others. */
   readonly isNeverClosed?: true
 }
@@ -33,6 +35,15 @@ type Adapter = new (...options: unknown[]) => KeyvStoreAdapter
 
 /** A path has up to 1024 letters. */
 const TABLE = { table: 'holdfast', keySize: 1200 }
+
+/**
+ * The iterators of these adapters read page after page. That of PostgreSQL ends as if there were no more when a page fails, and
+ * that of SQLite counts rows, so that a deletion meanwhile hides another key.
+ */
+const keysOfTable = async (database: KeyvStoreAdapter): Promise<unknown[]> => {
+  const { query } = database as unknown as { query(sql: string): Promise<readonly { key: unknown }[]> }
+  return (await query(`SELECT key FROM ${TABLE.table}`)).map(({ key }) => key)
+}
 
 const redis: AdapterKind = {
   package: '@keyv/redis',
@@ -47,6 +58,7 @@ const redis: AdapterKind = {
 // All adapters of a process share one pool of connections. It closes those that are idle, and then keeps no process alive.
 const postgres: AdapterKind = {
   package: '@keyv/postgres',
+  list: keysOfTable,
   isNeverClosed: true,
   make: (Postgres, uri) =>
     new Postgres({
@@ -62,6 +74,7 @@ const postgres: AdapterKind = {
 
 const sqlite: AdapterKind = {
   package: '@keyv/sqlite',
+  list: keysOfTable,
   make: (Sqlite, uri) => new Sqlite({ uri, ...TABLE })
 }
 
@@ -83,7 +96,7 @@ export const keyvSchemes: readonly string[] = Object.keys(ADAPTERS)
  *
  * PostgreSQL and SQLite make each write durable as they are usually set up; Redis does only with `appendonly yes` and `appendfsync always`.
  *
- * @throws OPTION_INVALID for another address or without `isUnprotected`; STORAGE_FAILED, also if the adapter is not installed
+ * @throws OPTION_INVALID for another address, a name with a slash, or without `isUnprotected`; STORAGE_FAILED, also if the adapter is not installed
  */
 export const openKeyvDisk = async (url: string, options: KeyvStorageOptions): Promise<Disk> => {
   const { name, isUnprotected, load = loadPackage } = options
@@ -99,12 +112,19 @@ export const openKeyvDisk = async (url: string, options: KeyvStorageOptions): Pr
       option: 'isUnprotected',
       rule: 'must be true, since nothing keeps a second program from this database'
     })
+  const prefix = `${checkPath(name)}/`
+  if (name.includes('/'))
+    throw new WalletError('OPTION_INVALID', {
+      option: 'name',
+      rule: 'must not have a slash: it would be a folder in the disk of another name'
+    })
   const database = adapter.make(adapterIn(await load(adapter.package)), url)
   // Without a listener, what fails between two calls would end the process.
   database.on?.('error', () => {})
   const store = new NamedStore(database, {
-    prefix: `${checkPath(name)}/`,
-    isClosed: adapter.isNeverClosed !== true
+    prefix,
+    isClosed: adapter.isNeverClosed !== true,
+    list: adapter.list ?? keysOfIterator
   })
   try {
     // A server that cannot be reached says so now.
@@ -146,6 +166,14 @@ const openingErrorOf = (url: string, error: unknown): WalletError => {
   })
 }
 
+const keysOfIterator = async (database: KeyvStoreAdapter): Promise<unknown[]> => {
+  if (database.iterator === undefined)
+    throw new WalletError('STORAGE_FAILED', { path: '', reason: 'the store cannot list its keys' })
+  const keys: unknown[] = []
+  for await (const [key] of database.iterator(undefined)) keys.push(key)
+  return keys
+}
+
 /** The class that a package exports as its default, by either kind of module. */
 const adapterIn = (loaded: unknown): Adapter => {
   const { default: exported } = loaded as { readonly default: Adapter & { readonly default?: Adapter } }
@@ -171,13 +199,22 @@ class NamedStore implements ListingStore {
   readonly #database: KeyvStoreAdapter
   readonly #prefix: string
   readonly #isClosed: boolean
+  readonly #list: (database: KeyvStoreAdapter) => Promise<unknown[]>
   /** The last write of each key: a pool of connections would make them in any order. */
   readonly #writes = new Map<string, Promise<unknown>>()
 
-  constructor(database: KeyvStoreAdapter, options: { readonly prefix: string; readonly isClosed: boolean }) {
+  constructor(
+    database: KeyvStoreAdapter,
+    options: {
+      readonly prefix: string
+      readonly isClosed: boolean
+      readonly list: (database: KeyvStoreAdapter) => Promise<unknown[]>
+    }
+  ) {
     this.#database = database
     this.#prefix = options.prefix
     this.#isClosed = options.isClosed
+    this.#list = options.list
   }
 
   on(): this {
@@ -187,11 +224,17 @@ class NamedStore implements ListingStore {
   async get<Value>(key: string): Promise<Value | undefined> {
     const value: unknown = await this.#database.get(this.#prefix + key)
     if (value === undefined || value === null) return undefined
+    const corrupt = (cause?: unknown): WalletError =>
+      new WalletError('CORRUPT_FILE', { path: key, rule: 'it is no text' }, cause)
+    let text: unknown
     try {
-      return parseJsonText(String(value), { maxDepth: 1 }) as Value
+      text = parseJsonText(String(value), { maxDepth: 1 })
     } catch (error) {
-      throw new WalletError('CORRUPT_FILE', { path: key, rule: 'it is no text' }, error)
+      throw corrupt(error)
     }
+    // The JSON of null would be taken for no file.
+    if (typeof text !== 'string') throw corrupt()
+    return text as Value
   }
 
   set(key: string, value: string): Promise<boolean> {
@@ -210,11 +253,12 @@ class NamedStore implements ListingStore {
   }
 
   async list(prefix: string): Promise<string[]> {
-    const keys: string[] = []
-    for await (const [key] of this.#database.iterator?.(undefined) ?? [])
+    // Redis may give a key twice.
+    const keys = new Set<string>()
+    for (const key of await this.#list(this.#database))
       if (typeof key === 'string' && key.startsWith(this.#prefix + prefix))
-        keys.push(key.slice(this.#prefix.length))
-    return keys
+        keys.add(key.slice(this.#prefix.length))
+    return [...keys]
   }
 
   async disconnect(): Promise<void> {

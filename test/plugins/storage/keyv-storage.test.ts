@@ -1,0 +1,89 @@
+import test from 'ava'
+import { openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
+
+/** What the database of an adapter holds, of this disk and of others. */
+const rows = new Map<string, unknown>()
+
+/** An adapter whose iterator gives what those of databases give at worst: a key twice, or the end in place of a failure. */
+class FakeAdapter {
+  readonly opts = { dialect: 'fake', url: '' }
+  readonly query = async (sql: string): Promise<unknown> => {
+    if (sql !== 'SELECT key FROM holdfast') throw new Error(sql)
+    if (FakeAdapter.failure !== undefined) throw FakeAdapter.failure
+    return [...rows.keys()].map(key => ({ key }))
+  }
+
+  static failure: Error | undefined
+
+  on(): this {
+    return this
+  }
+
+  async get(key: string): Promise<unknown> {
+    return rows.get(key)
+  }
+
+  async set(key: string, value: string): Promise<void> {
+    rows.set(key, value)
+  }
+
+  async delete(key: string): Promise<boolean> {
+    return rows.delete(key)
+  }
+
+  async *iterator(): AsyncGenerator<[unknown, unknown]> {
+    for (const [count, [key, value]] of [...rows].entries()) {
+      if (count > 0 && FakeAdapter.failure !== undefined) return
+      yield [key, value]
+      yield [key, value]
+    }
+  }
+}
+
+const load = async (): Promise<unknown> => ({ default: FakeAdapter })
+const open = (url: string, name = 'alice') => openKeyvDisk(url, { name, isUnprotected: true, load })
+const URLS = ['redis://localhost', 'postgres://localhost', 'sqlite://wallets']
+
+test.beforeEach(() => rows.clear())
+
+test.serial(
+  'a path is listed once, and nothing of other names and of what else is in the database',
+  async t => {
+    for (const url of URLS) {
+      rows.clear()
+      const disk = await open(url)
+      await disk.setText('logins/a', '1')
+      await (await open(url, 'alice2')).setText('logins/b', '2')
+      for (const key of ['alice', 'logins/c', '', 'bob:alice/logins/d', '*', "'; --"]) rows.set(key, 'odd')
+      t.deepEqual(await disk.list(''), ['logins/a'], url)
+      t.deepEqual(await disk.list('logins'), ['logins/a'], url)
+    }
+  }
+)
+
+test.serial('a list that the database breaks off is an error, never a shorter list', async t => {
+  for (const url of URLS.slice(1)) {
+    const disk = await open(url)
+    for (const path of ['a', 'b', 'c']) await disk.setText(path, '1')
+    FakeAdapter.failure = new Error('connection terminated')
+    await t.throwsAsync(disk.list(''), { code: 'STORAGE_FAILED' }, url)
+    FakeAdapter.failure = undefined
+    t.deepEqual(await disk.list(''), ['a', 'b', 'c'])
+  }
+})
+
+test.serial('a name with a slash is refused: it would be a folder in the disk of another name', async t => {
+  const refusal = await t.throwsAsync(open('redis://localhost', 'alice/logins'), { code: 'OPTION_INVALID' })
+  t.regex(refusal?.message ?? '', /slash/)
+  for (const name of ['', '..', 'a b']) await t.throwsAsync(open('redis://localhost', name))
+})
+
+test.serial('a value that is no JSON of a text is damage', async t => {
+  const disk = await open('redis://localhost')
+  for (const value of ['null', '5', '{}', '"half', 7, true, Uint8Array.of(1)]) {
+    rows.set('alice/a', value)
+    await t.throwsAsync(disk.getText('a'), { code: 'CORRUPT_FILE' }, String(value))
+  }
+  rows.set('alice/a', null)
+  t.is(await disk.getText('a'), undefined)
+})
