@@ -20,6 +20,8 @@ export interface SavedJournal {
   /** The number of the first entry, and the one after the last. */
   readonly first: number
   readonly next: number
+  /** The bytes of all entries in the store. */
+  readonly length: number
   /** Files of version 0.1, which go once the store has what they hold. */
   readonly oldPaths: readonly string[]
 }
@@ -32,7 +34,7 @@ export interface JournalPorts {
   readonly crypto: Pick<CryptoPort, 'sha256'>
 }
 
-/** When a journal is written again: at least so many bytes since the last time, and four times what it began with. */
+/** When a journal is written again: it has more than so many bytes, and four times what the world needs. */
 export interface JournalLimits {
   readonly minLength: number
 }
@@ -50,8 +52,9 @@ export class WorldJournal {
   readonly #snapshot: () => Iterable<WorldJournalEntry>
   #first: number
   #next: number
-  #length = 0
-  #baseLength = 0
+  #length: number
+  /** The bytes of entries that make the whole world, as of some time; undefined until it matters. */
+  #baseLength: number | undefined
   #isRenewing: boolean
   #pending: (WorldJournalEntry | (() => WorldJournalEntry))[] = []
   #added = 0
@@ -74,6 +77,7 @@ export class WorldJournal {
     this.#snapshot = snapshot
     this.#first = saved.first
     this.#next = saved.next
+    this.#length = saved.length
     this.#oldPaths = saved.oldPaths
     // A new world is written at once, and one of version 0.1 moves into the store.
     this.#isRenewing = saved.next === saved.first
@@ -111,7 +115,7 @@ export class WorldJournal {
     const count = this.#added
     const entries = this.#pending.map(entry => (typeof entry === 'function' ? entry() : entry))
     this.#pending = []
-    const isWhole = this.#isRenewing || this.#length > Math.max(this.#limits.minLength, 4 * this.#baseLength)
+    const isWhole = this.#isRenewing || this.#isCrowded()
     try {
       await this.#save(isWhole ? [...this.#snapshot()] : entries, isWhole)
       this.#durable = count
@@ -121,19 +125,25 @@ export class WorldJournal {
     }
   }
 
+  #isCrowded(): boolean {
+    if (this.#length <= this.#limits.minLength) return false
+    this.#baseLength ??= bytesOf([...this.#snapshot()]).reduce(addLength, 0)
+    return this.#length > 4 * this.#baseLength
+  }
+
   async #save(entries: readonly WorldJournalEntry[], isWhole: boolean): Promise<void> {
-    const values = entries.map(entry => utf8.decode(JSON.stringify(entry)))
+    const values = bytesOf(entries)
     const changes: StoreChange[] = values.map((value, i) => ({ key: keyOf(this.#next + i), value }))
     if (isWhole) {
       for (let at = this.#first; at < this.#next; at += 1) changes.push({ key: keyOf(at), value: undefined })
     }
     await this.#store.batch(changes)
-    const length = values.reduce((sum, value) => sum + value.length, 0)
+    const length = values.reduce(addLength, 0)
     if (isWhole) {
       this.#first = this.#next
       this.#baseLength = length
     }
-    this.#length = isWhole ? 0 : this.#length + length
+    this.#length = isWhole ? length : this.#length + length
     this.#next += values.length
     this.#isRenewing = false
   }
@@ -153,7 +163,7 @@ export class WorldJournal {
 export const readJournal = async (ports: JournalPorts): Promise<SavedJournal> => {
   const { store, disk } = ports
   const files: SavedEntries[] = []
-  let [first, next] = [1, 1]
+  let [first, next, length] = [1, 1, 0]
   for (let after = keyOf(0); ; ) {
     const keys = await store.keys({ after, before: LAST, limit: PAGE })
     const values = await store.getMany(keys)
@@ -162,6 +172,7 @@ export const readJournal = async (ports: JournalPorts): Promise<SavedJournal> =>
     after = last
     if (files.length === 0) first = numberOf(keys[0] as Uint8Array)
     next = numberOf(last) + 1
+    length = values.reduce(addLength, length)
     const path = `world, entries up to ${next - 1}`
     const entryOf = (value: Uint8Array | undefined): Json => {
       if (value === undefined) throw corrupt(path, 'one is missing or damaged')
@@ -171,10 +182,15 @@ export const readJournal = async (ports: JournalPorts): Promise<SavedJournal> =>
   }
   const oldPaths = await disk.list(OLD_FOLDER)
   if ((await disk.getText(MANIFEST)) !== undefined) oldPaths.push(MANIFEST)
-  return { first, next, oldPaths, files: files.length > 0 ? files : await readOldJournal(ports) }
+  return { first, next, length, oldPaths, files: files.length > 0 ? files : await readOldJournal(ports) }
 }
 
 const PAGE = 1000
+
+const bytesOf = (entries: readonly WorldJournalEntry[]): Uint8Array[] =>
+  entries.map(entry => utf8.decode(JSON.stringify(entry)))
+
+const addLength = (sum: number, value: Uint8Array | undefined): number => sum + (value?.length ?? 0)
 
 /** `e/` and the number in six bytes, the highest first. */
 const keyOf = (number: number): Uint8Array => hex.decode(`652f${number.toString(16).padStart(12, '0')}`)
