@@ -209,6 +209,43 @@ browserTest(
   }
 )
 
+browserTest(
+  'a database of version 0.1 that cannot be converted is an error, and stays as it is',
+  async (t, browser) => {
+    const tab = await openTab(await openProfile(t, browser))
+    const unhandled: string[] = []
+    tab.on('pageerror', error => unhandled.push(error.message))
+    await writeOldDatabase(tab, 'a', { 'a/b': '1', 'no path': '2', 'z.json': '3' })
+    const refusal = await t.throwsAsync(openPageStore(tab, 'a'))
+    t.true(isWalletError(refusal, 'PATH_REFUSED'), refusal?.message)
+    t.deepEqual(unhandled, [])
+    // That version can still open it.
+    await writeOldDatabase(tab, 'a', { 'a/b': '4' })
+    await removeOldText(tab, 'a', 'no path')
+    const disk = await openPageDisk(tab, 'a')
+    t.deepEqual(await disk.list(''), ['a/b', 'z.json'])
+    t.is(await disk.getText('a/b'), '4')
+  }
+)
+
+const removeOldText = (tab: Page, name: string, path: string): Promise<void> =>
+  tab.evaluate(
+    ([name, path]) =>
+      new Promise<void>((resolve, reject) => {
+        const opening = indexedDB.open(name, 1)
+        opening.onerror = () => reject(new Error(opening.error?.name))
+        opening.onsuccess = () => {
+          const writing = opening.result.transaction('files', 'readwrite')
+          writing.objectStore('files').delete(path)
+          writing.oncomplete = () => {
+            opening.result.close()
+            resolve()
+          }
+        }
+      }),
+    [name, path] as const
+  )
+
 /** Makes a database as version 0.1 did: a text by path. */
 const writeOldDatabase = (tab: Page, name: string, texts: Readonly<Record<string, string>>): Promise<void> =>
   tab.evaluate(

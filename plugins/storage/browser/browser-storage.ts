@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { type IDBPDatabase, openDB } from 'idb'
+import { type IDBPDatabase, type IDBPTransaction, openDB } from 'idb'
 import {
   type Disk,
   fileChange,
@@ -67,18 +67,44 @@ const FILES = 'files'
 const openDatabase = async (name: string): Promise<IDBPDatabase> => {
   if (globalThis.indexedDB === undefined)
     throw new WalletError('STORAGE_FAILED', { path: '', reason: 'this page has no storage' })
-  return openDB(name, 2, {
+  let failure: unknown
+  const opening = openDB(name, 2, {
     async upgrade(database, oldVersion, _newVersion, transaction) {
-      const values = database.createObjectStore(VALUES)
+      database.createObjectStore(VALUES)
       if (oldVersion < 1) return
-      const files = transaction.objectStore(FILES)
-      for (let cursor = await files.openCursor(); cursor !== null; cursor = await cursor.continue()) {
-        const { key, value } = convertedFile(String(cursor.key), String(cursor.value))
-        await values.put(value, idOf(key))
+      try {
+        await convertFiles(transaction)
+        database.deleteObjectStore(FILES)
+      } catch (error) {
+        // Else the browser would keep the half of it that was made.
+        failure = error
+        transaction.done.catch(() => {})
+        abortQuietly(transaction)
       }
-      database.deleteObjectStore(FILES)
     }
   })
+  return opening.catch((error: unknown) => {
+    throw failure ?? error
+  })
+}
+
+type Upgrade = IDBPTransaction<unknown, string[], 'versionchange'>
+
+const convertFiles = async (transaction: Upgrade): Promise<void> => {
+  const values = transaction.objectStore(VALUES)
+  const files = transaction.objectStore(FILES)
+  for (let cursor = await files.openCursor(); cursor !== null; cursor = await cursor.continue()) {
+    const { key, value } = convertedFile(String(cursor.key), String(cursor.value))
+    await values.put(value, idOf(key))
+  }
+}
+
+const abortQuietly = (transaction: Upgrade): void => {
+  try {
+    transaction.abort()
+  } catch {
+    // A request that failed has ended it.
+  }
 }
 
 /** A text of version 0.1. Half a character, which such a database could keep, becomes a replacement character. */
