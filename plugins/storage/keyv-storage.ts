@@ -7,7 +7,7 @@ import {
   WalletError
 } from '../../kernel/plugin-api.ts'
 import { keyvDisk, type ListingStore } from './keyv-disk.ts'
-import { storageErrorOf } from './storage-error.ts'
+import { storageErrorOf, unconfirmed } from './storage-error.ts'
 
 /** Options of {@link openKeyvDisk}. */
 export interface KeyvStorageOptions {
@@ -239,7 +239,12 @@ class NamedStore implements ListingStore {
 
   set(key: string, value: string): Promise<boolean> {
     return this.#inOrder(key, async () => {
-      await this.#database.set(this.#prefix + key, JSON.stringify(value))
+      try {
+        await this.#database.set(this.#prefix + key, JSON.stringify(value))
+      } catch (error) {
+        // The connection may have ended before the answer only.
+        throw unconfirmed(storageErrorOf(key, error))
+      }
       return true
     })
   }

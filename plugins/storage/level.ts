@@ -7,7 +7,7 @@ import {
   type Store,
   WalletError
 } from '../../kernel/plugin-api.ts'
-import { storageErrorOf } from './storage-error.ts'
+import { storageErrorOf, unconfirmed } from './storage-error.ts'
 
 /** The part of a LevelDB database that a store needs: `ClassicLevel` of the package `classic-level` has it. */
 export interface LevelDatabase {
@@ -109,16 +109,16 @@ const storeOf = (database: LevelDatabase): Store => {
   return {
     getMany: keys => attempt(async () => (await database.getMany([...keys])).map(plainBytes)),
     batch: changes =>
-      batches.run(() =>
-        attempt(() =>
-          database.batch(
-            changes.map(({ key, value }) =>
-              value === undefined ? { type: 'del', key } : { type: 'put', key, value }
-            ),
-            { sync: true }
-          )
+      batches.run(async () => {
+        const operations: LevelOperation[] = changes.map(({ key, value }) =>
+          value === undefined ? { type: 'del', key } : { type: 'put', key, value }
         )
-      ),
+        try {
+          await database.batch(operations, { sync: true })
+        } catch (error) {
+          throw isClosedError(error) ? levelErrorOf(error) : unconfirmed(levelErrorOf(error))
+        }
+      }),
     keys: ({ after, before, reverse = false, limit }: KeyRange) =>
       attempt(async () => {
         const range = { reverse, limit, ...compact({ gt: after, lt: before }) }
@@ -134,6 +134,10 @@ const storeOf = (database: LevelDatabase): Store => {
 /** Buffers of Node have methods that differ from those of plain bytes. */
 const plainBytes = (value: Uint8Array | undefined): Uint8Array | undefined =>
   value === undefined ? undefined : new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+
+/** A closed database has not taken the batch. */
+const isClosedError = (error: unknown): boolean =>
+  (error as { readonly code?: unknown } | undefined)?.code === 'LEVEL_DATABASE_NOT_OPEN'
 
 const levelErrorOf = (error: unknown): WalletError => {
   if (isWalletError(error)) return error

@@ -13,6 +13,12 @@ export const storageErrorOf = (path: string, error: unknown): WalletError => {
   return new WalletError('STORAGE_FAILED', { path, reason: code ?? 'the store threw' }, error)
 }
 
+/** The failure of a write that the medium may have taken all the same. One for want of room was not taken. */
+export const unconfirmed = (error: WalletError): WalletError =>
+  isWalletError(error, 'STORAGE_FAILED')
+    ? new WalletError('STORAGE_FAILED', { ...error.details, mayBeSaved: true }, error.cause)
+    : error
+
 /** Codes of systems, names of browsers; Firefox has one of its own. */
 const FULL: ReadonlySet<string> = new Set([
   'ENOSPC',

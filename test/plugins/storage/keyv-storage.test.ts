@@ -1,5 +1,7 @@
 import test from 'ava'
+import { isWalletError } from '../../../kernel/base/errors.ts'
 import { openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
+import { openLevelStore } from '../../../plugins/storage/level.ts'
 
 /** What the database of an adapter holds, of this disk and of others. */
 const rows = new Map<string, unknown>()
@@ -25,6 +27,7 @@ class FakeAdapter {
 
   async set(key: string, value: string): Promise<void> {
     rows.set(key, value)
+    if (FakeAdapter.failure !== undefined) throw FakeAdapter.failure
   }
 
   async delete(key: string): Promise<boolean> {
@@ -87,3 +90,41 @@ test.serial('a value that is no JSON of a text is damage', async t => {
   rows.set('alice/a', null)
   t.is(await disk.getText('a'), undefined)
 })
+
+test.serial('a write whose answer does not come says that it may be saved', async t => {
+  const disk = await open('redis://localhost')
+  FakeAdapter.failure = new Error('connection terminated')
+  const error = await t.throwsAsync(disk.setText('a', '1'))
+  FakeAdapter.failure = undefined
+  t.true(isWalletError(error, 'STORAGE_FAILED') && error.details.mayBeSaved === true)
+  t.is(await disk.getText('a'), '1')
+})
+
+test.serial(
+  'a batch that LevelDB does not confirm may be saved, and one for want of room or when closed is not',
+  async t => {
+    const failures = [
+      [new Error('IO error: fdatasync: Input/output error'), 'STORAGE_FAILED', true],
+      [new Error('IO error: No space left on device'), 'STORAGE_FULL', undefined],
+      [
+        Object.assign(new Error('Database is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' }),
+        'STORAGE_FAILED',
+        undefined
+      ]
+    ] as const
+    for (const [failure, code, mayBeSaved] of failures) {
+      const database = { open: async () => {}, batch: () => Promise.reject(failure) }
+      const load = async () => ({
+        ClassicLevel: class {
+          constructor() {
+            Object.assign(this, database)
+          }
+        }
+      })
+      const store = await openLevelStore('folder', { load: load as never })
+      const error = await t.throwsAsync(store.batch([]))
+      t.true(isWalletError(error, code))
+      t.is((error as { details?: { mayBeSaved?: true } }).details?.mayBeSaved, mayBeSaved)
+    }
+  }
+)
