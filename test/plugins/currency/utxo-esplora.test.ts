@@ -198,8 +198,8 @@ test('a server that is busy for minutes gives way to the next one; alone it is w
 
 test('a wallet whose only server was busy for minutes is not said to wait for it any more', async t => {
   let left = 0
-  const busy = { status: 503, text: '', headers: { 'retry-after': '600' } }
-  const world = makeWorld(t, { speed: 40, twist: () => (left-- > 0 ? busy : {}) })
+  const busy = { status: 503, text: '', headers: { 'retry-after': '150' } }
+  const world = makeWorld(t, { speed: 10, twist: () => (left-- > 0 ? busy : {}) })
   const alice = await world.openWallet()
   const address = await addressOf(alice)
   await until('it is in step', () => alice.reported.ratios.at(-1) === 1)
