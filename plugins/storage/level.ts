@@ -49,7 +49,8 @@ export interface LevelOptions {
  * Opens a folder of this machine as a LevelDB database. The package `classic-level` is not installed with Holdfast:
  * `npm install classic-level`.
  *
- * Every batch is synced to the disk. LevelDB itself keeps a second process out.
+ * Every batch is synced to the disk. After one that failed, the store takes no more until it is opened again; reads go on. LevelDB
+ * itself keeps a second process out.
  *
  * @throws STORAGE_LOCKED; STORAGE_FULL; STORAGE_FAILED, also if the package is not installed
  */
@@ -99,6 +100,7 @@ const loadPackage = async (): Promise<LevelPackage> => {
 const storeOf = (database: LevelDatabase): Store => {
   // Its threads take batches in any order.
   const batches = new Mutex()
+  let hasFailed = false
   const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
       return await task()
@@ -113,9 +115,11 @@ const storeOf = (database: LevelDatabase): Store => {
         const operations: LevelOperation[] = changes.map(({ key, value }) =>
           value === undefined ? { type: 'del', key } : { type: 'put', key, value }
         )
+        if (hasFailed) throw needsOpening()
         try {
           await database.batch(operations, { sync: true })
         } catch (error) {
+          hasFailed = true
           throw isClosedError(error) ? levelErrorOf(error) : unconfirmed(levelErrorOf(error))
         }
       }),
@@ -134,6 +138,16 @@ const storeOf = (database: LevelDatabase): Store => {
 /** Buffers of Node have methods that differ from those of plain bytes. */
 const plainBytes = (value: Uint8Array | undefined): Uint8Array | undefined =>
   value === undefined ? undefined : new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+
+/**
+ * A write that failed, as on a full disk, leaves half a record in the log of LevelDB. It takes and syncs batches after it, and reads none
+ * of them when it is opened again after a crash. Opening it begins a new log.
+ */
+const needsOpening = (): WalletError =>
+  new WalletError('STORAGE_FAILED', {
+    path: '',
+    reason: 'a write has failed: open the database again, once there is room'
+  })
 
 /** A closed database has not taken the batch. */
 const isClosedError = (error: unknown): boolean =>

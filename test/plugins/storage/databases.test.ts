@@ -128,3 +128,33 @@ test.serial(
     }
   }
 )
+
+test.serial(
+  'after a batch that failed a LevelDB takes no more, and is read: it would forget what comes then',
+  async t => {
+    let count = 0
+    const database = {
+      open: async () => {},
+      getMany: async () => [Uint8Array.of(1)],
+      batch: async () => {
+        count += 1
+        if (count === 2) throw new Error('IO error: No space left on device')
+      }
+    }
+    const ClassicLevel = class {
+      constructor() {
+        Object.assign(this, database)
+      }
+    }
+    const store = await openLevelStore('folder', { load: async () => ({ ClassicLevel }) as never })
+    await store.batch([])
+    const failed = t.throwsAsync(store.batch([]), { code: 'STORAGE_FULL' })
+    const next = t.throwsAsync(store.batch([]), {
+      code: 'STORAGE_FAILED',
+      message: /open the database again/
+    })
+    await Promise.all([failed, next])
+    t.is(count, 2)
+    t.deepEqual(await store.getMany([Uint8Array.of(7)]), [Uint8Array.of(1)])
+  }
+)
