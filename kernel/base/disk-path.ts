@@ -1,7 +1,7 @@
 import type { Disk } from '../io/disk.ts'
 import { compact } from './compact.ts'
 import { copyList } from './copy-data.ts'
-import { errorOf, WalletError } from './errors.ts'
+import { safely, WalletError } from './errors.ts'
 
 /**
  * Checks a path against the grammar that keeps every path inside its root, and returns it.
@@ -48,13 +48,6 @@ export const checkedDisk = (given: Disk): Disk => {
   const { getText, getSlice, setText, delete: remove, list, close } = given
   for (const method of [getText, setText, remove, list])
     if (typeof method !== 'function') throw new TypeError('The storage gave no disk')
-  const safely = async <T>(call: () => Promise<T>): Promise<T> => {
-    try {
-      return await call()
-    } catch (thrown) {
-      throw errorOf(thrown)
-    }
-  }
   return Object.freeze({
     getText: (path: string) => safely(async () => textOf(path, await getText.call(given, path))),
     ...compact({

@@ -145,6 +145,15 @@ const withHidden = <T extends object>(fields: T, names: readonly (keyof T)[]): T
  */
 export const errorOf = (thrown: unknown): Error => copyError(thrown, 0)
 
+/** Runs foreign code, and throws {@link errorOf} what it throws. */
+export const safely = async <T>(call: () => Promise<T>): Promise<T> => {
+  try {
+    return await call()
+  } catch (thrown) {
+    throw errorOf(thrown)
+  }
+}
+
 const copyError = (thrown: unknown, depth: number): Error => {
   try {
     if (WalletError.isSound(thrown)) return thrown

@@ -1,7 +1,7 @@
 import { utf8 } from '@scure/base'
 import { copyList } from '../base/copy-data.ts'
 import { checkPath } from '../base/disk-path.ts'
-import { errorOf, WalletError } from '../base/errors.ts'
+import { safely, WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
 import type { Store, StoreChange } from '../io/store.ts'
 
@@ -67,13 +67,6 @@ export const checkedStore = (given: Store): Store => {
   const { getMany, batch, keys, close } = given
   for (const method of [getMany, batch, keys, close])
     if (typeof method !== 'function') throw new TypeError('The storage gave no store')
-  const safely = async <T>(call: () => Promise<T>): Promise<T> => {
-    try {
-      return await call()
-    } catch (thrown) {
-      throw errorOf(thrown)
-    }
-  }
   return Object.freeze({
     getMany: (wanted: Parameters<Store['getMany']>[0]) =>
       safely(async () => {

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import { nativeAmount, type Plugin } from '../../../kernel/index.ts'
+import type { Plugin } from '../../../kernel/index.ts'
 import type { StoragePlugin } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { keyvStorage, openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
@@ -18,9 +18,9 @@ import { homeFor, type Ran } from '../../helpers/command-line.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
 import { installNpmFolder } from '../../helpers/npm-folder.ts'
+import { surviveRestart } from '../../helpers/storage-story.ts'
 import { missingServer, type StoreServer, startPostgres, startRedis } from './servers.ts'
 
-const SHOP = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-stores-'))
 const servers = new Map<string, Promise<StoreServer>>()
 test.after.always(async () => {
@@ -65,37 +65,8 @@ for (const [kind, open] of Object.entries(kinds)) {
   }
   testStoragePlugin(test, place => open(`suite-${place}`), { pluginId: kind })
 
-  test(`an account, a payment and its note are there after a restart without a network, with ${kind}`, async t => {
-    const world = makeFakeWorld({ io: makeNodeIo() })
-    const device = async (): Promise<{ storage: Plugin }> => ({ storage: await open('device') })
-    const first = await openDevice(world, await device())
-    const account = await first.context.createAccount({
-      username: 'alice',
-      password: 'correct horse battery'
-    })
-    const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Savings' })
-    const { publicAddress } = await wallet.getReceiveAddress()
-    world.chain.fund(publicAddress, '150000000')
-    world.chain.mine(1)
-    await waitFor(() => wallet.balanceDetailsOf(null).spendable === '150000000')
-    const draft = await wallet.makeSpend({
-      tokenId: null,
-      spendTargets: [{ publicAddress: SHOP, nativeAmount: nativeAmount('50000000') }]
-    })
-    const { txid } = await wallet.spend(draft)
-    await wallet.saveTxMetadata(txid, { notes: 'A bicycle' })
-    await first.close()
-
-    world.setOnline(false)
-    const second = await openDevice(world, await device())
-    const again = await second.context.loginWithPassword('alice', 'correct horse battery')
-    const same = await again.openWallet(wallet.id)
-    t.is(same.name, 'Savings')
-    t.is((await same.getTransactions()).length, 2)
-    t.is((await same.getTransaction(txid)).metadata.notes, 'A bicycle')
-    await second.close()
-    await world.close()
-  })
+  test(`an account, a payment and its note are there after a restart without a network, with ${kind}`, t =>
+    surviveRestart(t, () => open('device')))
 }
 
 test('a second process is refused the database of LevelDB that a first one has open', async t => {
