@@ -1,4 +1,6 @@
+import { WalletError } from '../base/errors.ts'
 import type { CryptoPort } from '../io/io.ts'
+import type { StoreChange } from '../io/store.ts'
 import { textOfKey } from './sorted-map.ts'
 
 /** The batches that a chunk holds, both ends included; they are numbered from 1. */
@@ -49,6 +51,17 @@ export const parseChunkName = (name: string): ChunkRange | undefined => {
   const from = Number(match[1])
   const to = Number(match[2])
   return from >= 1 && from <= to ? { from, to, version: Number(match[3] ?? 0) } : undefined
+}
+
+/** The error for changes that no store takes; undefined if all are sound. */
+export const refusalOf = (changes: readonly StoreChange[]): WalletError | undefined => {
+  const isSound = ({ key, value }: StoreChange): boolean =>
+    key.length > 0 && key.length <= MAX_KEY && (value?.length ?? 0) <= MAX_VALUE
+  if (changes.every(isSound)) return undefined
+  return new WalletError('STORAGE_FAILED', {
+    path: '',
+    reason: 'a key or a value is too long, or a key empty'
+  })
 }
 
 /** Encodes a value, or a deletion for undefined. */
@@ -196,6 +209,36 @@ const newestOf = (files: readonly ChunkRange[]): number =>
 
 const isInside = (inner: ChunkRange, outer: ChunkRange): boolean =>
   inner.from >= outer.from && inner.to <= outer.to
+
+/** What an entry takes up in a chunk, in characters. */
+export const sizeOf = (key: string, { length }: Pick<ValuePosition, 'length'>): number =>
+  textLength(length) + textLength(key.length + 10)
+
+/** The keys of each part of a batch. */
+export const groupsOf = (
+  values: ReadonlyMap<string, Uint8Array | undefined>
+): readonly (readonly string[])[] => {
+  let group: string[] = []
+  const groups = [group]
+  let size = 0
+  for (const [key, value] of values) {
+    const added = sizeOf(key, { length: value?.length ?? -1 })
+    if (size > 0 && size + added > PART_SIZE) {
+      group = []
+      groups.push(group)
+      size = 0
+    }
+    group.push(key)
+    size += added
+  }
+  return groups
+}
+
+/** A larger batch has several chunks of about so many characters. */
+const PART_SIZE = 1_000_000
+/** The limits of {@link Store}, in bytes. */
+const MAX_KEY = 1100
+const MAX_VALUE = 64 * 1024 * 1024
 
 const FORMAT = 'HOLDFAST-LOG-1'
 const HEAD_PATTERN = new RegExp(`^${FORMAT} (\\d{1,9}) (\\d{1,9}) (\\d{1,9}) ([0-9a-f]{32}) *$`)

@@ -19,9 +19,12 @@ import {
   encodeChunk,
   encodeValue,
   type FoundChunk,
+  groupsOf,
   HEAD,
   parseChunkName,
   parseHead,
+  refusalOf,
+  sizeOf,
   textLength,
   type ValuePosition
 } from './chunk.ts'
@@ -136,7 +139,8 @@ class LogStore implements Store {
   }
 
   batch(changes: readonly StoreChange[]): Promise<void> {
-    if (this.#isClosed) return Promise.reject(this.#closedError())
+    const refusal = this.#isClosed ? this.#closedError() : refusalOf(changes)
+    if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
       this.#queued.push({ changes, resolve, reject })
       // Batches that come while one is written share the next chunk.
@@ -426,35 +430,11 @@ interface ReadText {
 const MAX_TRIES = 5
 /** So many characters of a chunk are read at first; mostly its index ends in them. */
 const FIRST_READ = 8192
-/** A larger batch has several chunks of about so many characters. */
-const PART_SIZE = 1_000_000
 /** Values that lie so near to each other are read at once, as long as there is not too much of it. */
 const MAX_SKIPPED = 32_768
 const MAX_RUN = 4_000_000
 
 const endOf = ({ start, length }: ValuePosition): number => start + textLength(length)
-
-/** What an entry takes up in a chunk, in characters. */
-const sizeOf = (key: string, { length }: Pick<ValuePosition, 'length'>): number =>
-  textLength(length) + textLength(key.length + 10)
-
-/** The keys of each part of a batch. */
-const groupsOf = (values: ReadonlyMap<string, Uint8Array | undefined>): readonly (readonly string[])[] => {
-  let group: string[] = []
-  const groups = [group]
-  let size = 0
-  for (const [key, value] of values) {
-    const added = sizeOf(key, { length: value?.length ?? -1 })
-    if (size > 0 && size + added > PART_SIZE) {
-      group = []
-      groups.push(group)
-      size = 0
-    }
-    group.push(key)
-    size += added
-  }
-  return groups
-}
 
 /** Values that are read with one slice: neighbours in one chunk. */
 const runsOf = (items: readonly (ReadText & { entry: Entry })[]): (ReadText & { entry: Entry })[][] => {

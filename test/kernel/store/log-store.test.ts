@@ -305,6 +305,20 @@ test('a disk that cannot be read is not taken for an empty one', async t => {
   await t.throwsAsync(openOn(disk), { code: 'STORAGE_FAILED' })
 })
 
+test('a key or a value beyond the limits is refused alone, and other batches of the moment are not', async t => {
+  const { store } = await open(new Map())
+  const sound = store.batch([put('a', '1')])
+  const value = new Uint8Array(64 * 1024 * 1024 + 1)
+  for (const change of [
+    { key: new Uint8Array(), value: undefined },
+    { key: new Uint8Array(1101), value: bytes('x') },
+    { key: bytes('large'), value }
+  ])
+    await t.throwsAsync(store.batch([put('b', '2'), change]), { code: 'STORAGE_FAILED' })
+  await sound
+  t.deepEqual(await contentOf(store), { a: '1' })
+})
+
 test('a closed store has ended its batches and refuses everything', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
