@@ -6,6 +6,7 @@ import { compact, type Plugin, tryJsonText, WalletError } from '../../kernel/ind
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { keyvSchemes, keyvStorage } from '../../plugins/storage/keyv-storage.ts'
 import { levelStorage } from '../../plugins/storage/level.ts'
+import { postgresStorage } from '../../plugins/storage/postgres.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { makePrivateFolder, type ProfilePaths } from './paths.ts'
 import { readProfile } from './settings.ts'
@@ -22,7 +23,9 @@ export interface ProfileStore {
 
 const FILE = 'store.json'
 const PASSWORD_FILE = 'store-password.json'
-const SCHEMES: readonly string[] = ['file', 'level', ...keyvSchemes]
+/** Stores that keep a second program out. */
+const LOCKED: readonly string[] = ['file', 'level', 'postgres', 'postgresql']
+const SCHEMES: readonly string[] = [...LOCKED, ...keyvSchemes]
 
 /** Reads where a profile keeps its accounts; undefined for its folder. @throws CliError PROFILE_INVALID */
 export const readProfileStore = ({ config }: Pick<ProfilePaths, 'config'>): ProfileStore | undefined => {
@@ -61,12 +64,21 @@ export const writeProfileStore = (
   writeState(config, FILE, { version: 1, ...others })
 }
 
+/** A sound address. */
+export interface StoreAddress {
+  readonly url: string
+  /** In this computer, without a server. */
+  readonly isFolder: boolean
+  /** A lock keeps a second program out. */
+  readonly isProtected: boolean
+}
+
 /**
  * Reads the address of a store.
  *
  * @throws CliError USAGE for another form, and for one with a password, which other programs could read
  */
-export const checkStoreUrl = (text: string): { readonly url: string; readonly isProtected: boolean } => {
+export const checkStoreUrl = (text: string): StoreAddress => {
   const scheme = /^([a-z]+):\/\//.exec(text)?.[1] ?? ''
   const parsed = SCHEMES.includes(scheme) && text.length <= 2000 ? urlOf(text) : null
   if (parsed === null)
@@ -81,12 +93,12 @@ export const checkStoreUrl = (text: string): { readonly url: string; readonly is
         hint: 'Leave it out and use holdfast profile store with --store-password-file <path>, or type it at the prompt.'
       }
     )
-  const isProtected = scheme === 'file' || scheme === 'level'
-  if (isProtected && (parsed.host !== '' || parsed.pathname.length < 2))
+  const isFolder = scheme === 'file' || scheme === 'level'
+  if (isFolder && (parsed.host !== '' || parsed.pathname.length < 2))
     throw new CliError('USAGE', 'This store is a folder of this computer', {
       hint: `It has three slashes, such as ${scheme}:///home/me/wallets.`
     })
-  return { url: text, isProtected }
+  return { url: text, isFolder, isProtected: LOCKED.includes(scheme) }
 }
 
 /** Options of {@link profileStorage}. */
@@ -107,16 +119,17 @@ export const profileStorage = (
     makePrivateFolder(paths.device)
     return fileStorage(paths.device, { waitMs, holder })
   }
+  const { isFolder, isProtected } = checkStoreUrl(store.url)
   const url = new URL(store.url)
   const name = `${paths.name}/${relative(paths.data, paths.device).replaceAll('\\', '/')}`
-  if (url.protocol === 'file:' || url.protocol === 'level:') {
+  if (isFolder) {
     const folder = join(fileURLToPath(`file://${url.pathname}`), name)
     makePrivateFolder(dirname(folder))
     return url.protocol === 'file:'
       ? fileStorage(folder, { waitMs, holder })
       : levelStorage(folder, { load: () => loadFrom<never>(paths, 'classic-level') })
   }
-  if (store.isUnprotected !== true)
+  if (!isProtected && store.isUnprotected !== true)
     throw new CliError('USAGE', 'No lock keeps a second program from this database', {
       hint: `If no other program uses it, say so once: holdfast profile store ${paths.name} <url> --unprotected`
     })
@@ -127,12 +140,14 @@ export const profileStorage = (
       'This profile has a proxy, which a database on another computer would go around'
     )
   if (store.password !== undefined) url.password = encodeURIComponent(store.password)
-  return keyvStorage(url.href, {
-    // One segment; names of profiles and devices have no plus.
+  // One segment; names of profiles and devices have no plus.
+  const options = {
     name: name.replaceAll('/', '+'),
-    isUnprotected: true,
-    load: packageName => loadFrom(paths, packageName)
-  })
+    load: (packageName = 'pg') => loadFrom<never>(paths, packageName)
+  }
+  return isProtected
+    ? postgresStorage(url.href, options)
+    : keyvStorage(url.href, { ...options, isUnprotected: true })
 }
 
 const urlOf = (text: string): URL | null => {
@@ -156,7 +171,8 @@ const loadFrom = async <T>({ config }: ProfilePaths, name: string): Promise<T> =
       continue
     }
     const loaded = (await import(pathToFileURL(path).href)) as { readonly default?: T }
-    return (name === 'classic-level' ? (loaded.default ?? loaded) : loaded) as T
+    // Of these two the classes are wanted, of Keyv's adapters the module.
+    return (['classic-level', 'pg'].includes(name) ? (loaded.default ?? loaded) : loaded) as T
   }
   const reason = `the package ${name} is not installed: npm install --prefix "${config}" ${name}`
   throw new WalletError('STORAGE_FAILED', { path: '', reason })

@@ -7,7 +7,7 @@ import {
   WalletError
 } from '../../kernel/plugin-api.ts'
 import { keyvDisk, type ListingStore } from './keyv-disk.ts'
-import { storageErrorOf, unconfirmed } from './storage-error.ts'
+import { openingErrorOf, storageErrorOf, unconfirmed } from './storage-error.ts'
 
 /** Options of {@link openKeyvDisk}. */
 export interface KeyvStorageOptions {
@@ -27,8 +27,6 @@ interface AdapterKind {
   make(adapter: Adapter, url: string): KeyvStoreAdapter
   /** Reads all keys with one statement. Without it, the iterator of the adapter is used. */
   list?(database: KeyvStoreAdapter): Promise<unknown[]>
-  /** Closing one would close those of others. */
-  readonly isNeverClosed?: true
 }
 
 type Adapter = new (...options: unknown[]) => KeyvStoreAdapter
@@ -55,23 +53,6 @@ const redis: AdapterKind = {
     )
 }
 
-// All adapters of a process share one pool of connections. It closes those that are idle, and then keeps no process alive.
-const postgres: AdapterKind = {
-  package: '@keyv/postgres',
-  list: keysOfTable,
-  isNeverClosed: true,
-  make: (Postgres, uri) =>
-    new Postgres({
-      ...{ uri, ...TABLE },
-      ...{ allowExitOnIdle: true, idleTimeoutMillis: 1000, connectionTimeoutMillis: 10_000 },
-      // Of an idle connection that breaks the pool tells its listeners, and without one the process ends. The adapter adds none; this
-      // is a method of the pool, which calls it before any connection can be idle.
-      log(this: { listenerCount(event: string): number; on(event: string, listener: () => void): void }) {
-        if (this.listenerCount('error') === 0) this.on('error', () => {})
-      }
-    })
-}
-
 const sqlite: AdapterKind = {
   package: '@keyv/sqlite',
   list: keysOfTable,
@@ -82,8 +63,6 @@ const sqlite: AdapterKind = {
 const ADAPTERS: Readonly<Record<string, AdapterKind>> = {
   redis,
   rediss: redis,
-  postgres,
-  postgresql: postgres,
   sqlite
 }
 
@@ -91,10 +70,10 @@ const ADAPTERS: Readonly<Record<string, AdapterKind>> = {
 export const keyvSchemes: readonly string[] = Object.keys(ADAPTERS)
 
 /**
- * Opens a database as a disk by its address, with the adapter of Keyv for it: `redis://`, `rediss://`, `postgres://` or
- * `sqlite://`. The adapter is not installed with Holdfast, for example `npm install @keyv/postgres`.
+ * Opens a database as a disk by its address, with the adapter of Keyv for it: `redis://`, `rediss://` or
+ * `sqlite://`. The adapter is not installed with Holdfast, for example `npm install @keyv/redis`.
  *
- * PostgreSQL and SQLite make each write durable as they are usually set up; Redis does only with `appendonly yes` and `appendfsync always`.
+ * SQLite makes each write durable as it is usually set up; Redis does only with `appendonly yes` and `appendfsync always`.
  *
  * @throws OPTION_INVALID for another address, a name with a slash, or without `isUnprotected`; STORAGE_FAILED, also if the adapter is not installed
  */
@@ -123,7 +102,6 @@ export const openKeyvDisk = async (url: string, options: KeyvStorageOptions): Pr
   database.on?.('error', () => {})
   const store = new NamedStore(database, {
     prefix,
-    isClosed: adapter.isNeverClosed !== true,
     list: adapter.list ?? keysOfIterator
   })
   try {
@@ -143,7 +121,7 @@ export const openKeyvDisk = async (url: string, options: KeyvStorageOptions): Pr
  * ```ts
  * import { keyvStorage } from 'holdfast/plugins/storage/keyv-storage'
  *
- * const storage = keyvStorage('postgres://wallet@127.0.0.1/wallets', { name: 'alice', isUnprotected: true })
+ * const storage = keyvStorage('redis://127.0.0.1:6379', { name: 'alice', isUnprotected: true })
  * ```
  */
 export const keyvStorage = (url: string, options: KeyvStorageOptions): StoragePlugin => ({
@@ -153,18 +131,6 @@ export const keyvStorage = (url: string, options: KeyvStorageOptions): StoragePl
     hooks.openDisk.tapPromise('keyv', () => openKeyvDisk(url, options))
   }
 })
-
-/** Without a cause: what a client says may repeat the address with its password. */
-const openingErrorOf = (url: string, error: unknown): WalletError => {
-  const { code, details } = storageErrorOf('', error)
-  const server = /^[a-z]+:\/\/(?:[^/@]*@)?([^/?#]*)/.exec(url)?.[1] ?? ''
-  const reason = code === 'STORAGE_FAILED' ? (details as { readonly reason: string }).reason : code
-  const words = reason === 'the store threw' ? '' : ` (${reason})`
-  return new WalletError('STORAGE_FAILED', {
-    path: '',
-    reason: `the database${server === '' ? '' : ` at ${server}`} cannot be opened${words}`
-  })
-}
 
 const keysOfIterator = async (database: KeyvStoreAdapter): Promise<unknown[]> => {
   if (database.iterator === undefined)
@@ -198,7 +164,6 @@ class NamedStore implements ListingStore {
   namespace?: string | undefined
   readonly #database: KeyvStoreAdapter
   readonly #prefix: string
-  readonly #isClosed: boolean
   readonly #list: (database: KeyvStoreAdapter) => Promise<unknown[]>
   /** The last write of each key: a pool of connections would make them in any order. */
   readonly #writes = new Map<string, Promise<unknown>>()
@@ -207,13 +172,11 @@ class NamedStore implements ListingStore {
     database: KeyvStoreAdapter,
     options: {
       readonly prefix: string
-      readonly isClosed: boolean
       readonly list: (database: KeyvStoreAdapter) => Promise<unknown[]>
     }
   ) {
     this.#database = database
     this.#prefix = options.prefix
-    this.#isClosed = options.isClosed
     this.#list = options.list
   }
 
@@ -267,7 +230,7 @@ class NamedStore implements ListingStore {
   }
 
   async disconnect(): Promise<void> {
-    if (this.#isClosed) await this.#database.disconnect?.()
+    await this.#database.disconnect?.()
   }
 
   #inOrder<T>(key: string, write: () => Promise<T>): Promise<T> {

@@ -19,6 +19,22 @@ export const unconfirmed = (error: WalletError): WalletError =>
     ? new WalletError('STORAGE_FAILED', { ...error.details, mayBeSaved: true }, error.cause)
     : error
 
+/**
+ * The failure to open a database by its address, of which only the host is said. It has no cause: what a client says may repeat
+ * the address with its password.
+ */
+export const openingErrorOf = (url: string, error: unknown): WalletError => {
+  const failure = storageErrorOf('', error)
+  if (isWalletError(failure, 'STORAGE_LOCKED')) return failure
+  const reason = isWalletError(failure, 'STORAGE_FAILED') ? failure.details.reason : failure.code
+  const server = /^[a-z]+:\/\/(?:[^/@]*@)?([^/?#]*)/.exec(url)?.[1] ?? ''
+  const words = reason === 'the store threw' ? '' : ` (${reason})`
+  return new WalletError('STORAGE_FAILED', {
+    path: '',
+    reason: `the database${server === '' ? '' : ` at ${server}`} cannot be opened${words}`
+  })
+}
+
 /** Codes of systems, names of browsers; Firefox has one of its own. */
 const FULL: ReadonlySet<string> = new Set([
   'ENOSPC',

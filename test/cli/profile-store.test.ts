@@ -64,6 +64,8 @@ test('an address that names no store, has a password or no lock is refused with 
   t.regex(await refused('profile store default level://wallets'), /^USAGE .*three slashes/)
   t.regex(await refused('profile store default redis://127.0.0.1:1'), /^USAGE .*--unprotected/)
   t.regex(await refused('profile store nobody level:///tmp/x'), /^NOT_FOUND/)
+  t.regex(await refused('account list --store nowhere'), /^USAGE/)
+  t.false((await refused('account list --store redis://me:canary@127.0.0.1:1')).includes('canary'))
   t.regex(
     await refused('account list --store redis://127.0.0.1:1'),
     /^USAGE .*profile store default <url> --unprotected/
@@ -79,10 +81,10 @@ test('an address that names no store, has a password or no lock is refused with 
 
 test('the password of a store is kept in a private file and never shown', async t => {
   const home = homeFor(t)
-  const words = 'profile store default postgres://me@127.0.0.1:1/wallets --unprotected --secrets-stdin'
+  const words = 'profile store default postgres://me@127.0.0.1:1/wallets --secrets-stdin'
   const { stdout, stderr } = await run(home, words, { 'store-password': 'canary' })
   const shown = await run(home, 'profile store default')
-  t.like(shown.json.data, { hasPassword: true, isUnprotected: true })
+  t.like(shown.json.data, { hasPassword: true, isUnprotected: false })
   for (const text of [stdout, stderr, shown.stdout, (await run(home, 'profile show')).stdout])
     t.false(text.includes('canary'))
   const path = join(home, 'config', 'default', 'store-password.json')
@@ -111,8 +113,10 @@ test('a profile with a proxy goes to no database on another computer', async t =
     { home }
   )
   t.is(made.code, 0)
-  await done(run(home, 'profile store far redis://192.0.2.1:6379 --unprotected'))
-  const { json } = await run(home, 'account list --profile far')
-  t.is(json.error.code, 'USAGE')
-  t.regex(json.error.message, /proxy/)
+  for (const address of ['redis://192.0.2.1:6379 --unprotected', 'postgres://192.0.2.1/wallets']) {
+    await done(run(home, `profile store far ${address}`))
+    const { json } = await run(home, 'account list --profile far')
+    t.is(json.error.code, 'USAGE')
+    t.regex(json.error.message, /proxy/)
+  }
 })

@@ -36,13 +36,13 @@ export const profileStore: CommandRun = async (session, name = '', url) => {
 }
 
 const storeOf = async (session: Session, text: string): Promise<ProfileStore> => {
-  const { url, isProtected } = checkStoreUrl(text)
+  const { url, isFolder, isProtected } = checkStoreUrl(text)
   const given = await session.secrets.given('store-password')
-  if (isProtected) {
+  if (isFolder) {
     if (given !== undefined) throw new CliError('USAGE', 'A folder has no password')
     return { url }
   }
-  if (!session.isOn('unprotected'))
+  if (!isProtected && !session.isOn('unprotected'))
     throw new CliError('USAGE', 'No lock keeps a second program from this database', {
       hint: 'Two that write to it damage the accounts. If no other program uses it, add --unprotected.'
     })
@@ -51,7 +51,7 @@ const storeOf = async (session: Session, text: string): Promise<ProfileStore> =>
     ? await session.secrets.prompt('store-password', { message: 'Password of the database, if it has one:' })
     : undefined
   const password = given ?? (typed === '' ? undefined : typed)
-  return { url, isUnprotected: true, ...compact({ password }) }
+  return { url, ...compact({ password, isUnprotected: isProtected ? undefined : (true as const) }) }
 }
 
 const shownStore = (paths: ProfilePaths, store: ProfileStore | undefined): CommandResult => {

@@ -9,10 +9,15 @@ import { inspect } from 'node:util'
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import type { Plugin } from '../../../kernel/index.ts'
-import type { StoragePlugin } from '../../../kernel/plugin-api.ts'
+import type { StoragePlugin, Store } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { keyvStorage, openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
 import { type LevelPackage, levelStorage } from '../../../plugins/storage/level.ts'
+import {
+  openPostgresStore,
+  type PostgresPackage,
+  postgresStorage
+} from '../../../plugins/storage/postgres.ts'
 import { testStoragePlugin } from '../../../testing/storage-suite.ts'
 import { homeFor, type Ran } from '../../helpers/command-line.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
@@ -40,6 +45,11 @@ const loadLevel = async (): Promise<LevelPackage> => {
   return loaded.default ?? loaded
 }
 
+const loadPostgres = async (): Promise<PostgresPackage> => {
+  const loaded = (await load('pg')) as PostgresPackage & { readonly default?: PostgresPackage }
+  return loaded.default ?? loaded
+}
+
 const serverOf = (kind: 'postgres' | 'redis'): Promise<StoreServer> => {
   const known = servers.get(kind) ?? (kind === 'redis' ? startRedis() : startPostgres())
   servers.set(kind, known)
@@ -49,8 +59,7 @@ const serverOf = (kind: 'postgres' | 'redis'): Promise<StoreServer> => {
 /** The storage plugins that need what is not installed with the wallet; each opens a place again by its name. */
 const kinds: Readonly<Record<'level' | 'postgres' | 'redis', (place: string) => Promise<StoragePlugin>>> = {
   level: async place => levelStorage(join(folder, place), { load: loadLevel }),
-  postgres: async place =>
-    keyvStorage((await serverOf('postgres')).url, { name: place, isUnprotected: true, load }),
+  postgres: async place => postgresAt((await serverOf('postgres')).url, place),
   redis: async place => keyvStorage((await serverOf('redis')).url, { name: place, isUnprotected: true, load })
 }
 
@@ -85,15 +94,45 @@ test('a second process is refused the database of LevelDB that a first one has o
   await world.close()
 })
 
-for (const [kind, start] of [
-  ['redis', startRedis],
-  ['postgres', startPostgres]
+const postgresAt = (url: string, name: string): StoragePlugin =>
+  postgresStorage(url, { name, load: loadPostgres })
+
+if (missingServer('postgres') === undefined)
+  test('a store in PostgreSQL is refused while another program has it, and to one that lost it to another meanwhile', async t => {
+    const server = await startPostgres()
+    t.teardown(() => server.stop())
+    const open = (name: string): Promise<Store> => openPostgresStore(server.url, { name, load: loadPostgres })
+    const [first, other] = [await open('a'), await open('b')]
+    await t.throwsAsync(open('a'), { code: 'STORAGE_LOCKED' })
+    const [key, value] = [Uint8Array.of(1), Uint8Array.of(2)]
+    await first.batch([{ key, value }])
+    t.deepEqual(await other.getMany([key]), [undefined])
+    await server.kill()
+    await server.start()
+    const second = await open('a')
+    await second.batch([{ key, value: Uint8Array.of(3) }])
+    await waitFor(async () => (await codeOf(first.batch([{ key, value }]))) === 'STORAGE_LOCKED')
+    await second.close()
+    // Whatever the second has written, the first does not know.
+    t.is(await codeOf(first.batch([{ key, value }])), 'STORAGE_LOCKED')
+    t.deepEqual(await (await open('a')).getMany([key]), [Uint8Array.of(3)])
+  })
+
+const codeOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => 'none',
+    (error: { readonly code?: unknown }) => error.code
+  )
+
+for (const [kind, start, plugin] of [
+  ['redis', startRedis, (url: string) => keyvStorage(url, { name: 'crash', isUnprotected: true, load })],
+  ['postgres', startPostgres, (url: string) => postgresAt(url, 'crash')]
 ] as const) {
   if (missingServer(kind) !== undefined) continue
   test(`what ${kind} has acknowledged survives its crash, and a wallet goes on once it is back`, async t => {
     const server = await start()
     t.teardown(() => server.stop())
-    const storage = (): Plugin => keyvStorage(server.url, { name: 'crash', isUnprotected: true, load })
+    const storage = (): Plugin => plugin(server.url)
     const world = makeFakeWorld({ io: makeNodeIo() })
     const first = await openDevice(world, { storage: storage() })
     const account = await first.context.createAccount({
@@ -122,7 +161,7 @@ for (const [kind, start] of [
   })
 }
 
-test('the command line keeps accounts in LevelDB, and in PostgreSQL once its owner says that no other program uses it', async t => {
+test('the command line keeps accounts in LevelDB and PostgreSQL, and in Redis once its owner says that no other program uses it', async t => {
   const home = homeFor(t)
   const { lock } = await installNpmFolder('test/nodes/stores/adapters')
   const config = join(home, 'config', 'default')
@@ -135,9 +174,10 @@ test('the command line keeps accounts in LevelDB, and in PostgreSQL once its own
     return json.data
   }
   const urls = [pathToFileURL(join(home, 'wallets')).href.replace('file:', 'level:')]
-  if (missingServer('postgres') === undefined) urls.push((await serverOf('postgres')).url)
+  for (const kind of ['postgres', 'redis'] as const)
+    if (missingServer(kind) === undefined) urls.push((await serverOf(kind)).url)
   for (const [count, url] of urls.entries()) {
-    await run(`profile store default ${url}${url.startsWith('level:') ? '' : ' --unprotected'}`)
+    await run(`profile store default ${url}${url.startsWith('redis:') ? ' --unprotected' : ''}`)
     t.deepEqual((await run('account list')).accounts, [])
     await run(`account create alice${count} --secrets-stdin`)
     await run('wallets create bitcoin --name Savings --secrets-stdin')
@@ -162,8 +202,14 @@ test('an address that nothing can open, or without its adapter, says what to do'
   t.regex(await refused(levelStorage(join(folder, 'none'))), /npm install classic-level/)
   const nowhere = keyvStorage('redis://127.0.0.1:1', { name, isUnprotected: true, load })
   t.regex(await refused(nowhere), /the database at 127\.0\.0\.1:1 cannot be opened/)
-  const secret = 'postgres://alice:canary@127.0.0.1:1/none'
-  const error = await t.throwsAsync(openKeyvDisk(secret, { name, isUnprotected: true, load }))
-  t.false(inspect(error, { depth: 9, showHidden: true }).includes('canary'))
+  t.regex(await refused(postgresStorage('postgres://localhost', { name })), /npm install pg/)
+  for (const opening of [
+    openPostgresStore('postgres://alice:canary@127.0.0.1:1/none', { name, load: loadPostgres }),
+    openPostgresStore('postgres://alice:canary@[/none', { name, load: loadPostgres }),
+    openKeyvDisk('redis://alice:canary@127.0.0.1:1', { name, isUnprotected: true, load })
+  ]) {
+    const error = await t.throwsAsync(opening)
+    t.false(inspect(error, { depth: 9, showHidden: true }).includes('canary'))
+  }
   await world.close()
 })
