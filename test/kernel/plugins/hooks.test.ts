@@ -255,7 +255,7 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
     currency: ['ready', 'closing', 'makeTools', 'makeEngine', 'builtinTokens'],
     rates: ['ready', 'closing', 'fetchRates', 'fetchHistoricRates'],
     swap: ['ready', 'closing', 'fetchQuotes', 'watchOrder'],
-    storage: ['ready', 'closing', 'openDisk'],
+    storage: ['ready', 'closing', 'openDisk', 'openStore'],
     policy: ['ready', 'closing', 'judgeRules', 'beforeSign', 'rankQuotes']
   }
   for (const [kind, names] of Object.entries(reach)) {

@@ -309,9 +309,9 @@ export const makeTestWorld = (
   }
 }
 
-/** Waits until a condition holds; fails after half a minute, which is long even for a busy machine. */
+/** Waits until a condition holds; fails after a minute, which is long even for a busy machine. */
 export const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 30_000
+  const end = Date.now() + 60_000
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`Timed out, waiting for: ${what}`)
     await new Promise(resolve => setTimeout(resolve, 2))
