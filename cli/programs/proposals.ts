@@ -218,11 +218,21 @@ export class Proposals {
   }
 
   #wait(proposal: Proposal): Proposal {
-    const left = Math.max(0, proposal.ends - this.#now())
-    const timer = setTimeout(() => this.#endOld(), Math.min(left, MAX_TIMER_MS))
-    timer.unref()
-    this.#timers.set(proposal.id, timer)
+    this.#setTimer(proposal)
     return this.#put(proposal)
+  }
+
+  #setTimer({ id, ends }: Proposal): void {
+    const end = (): void => {
+      this.#endOld()
+      // A timer may run a moment before its time by the calendar, and has a longest one.
+      const present = this.#proposals.get(id)
+      if (present?.state === 'waiting') this.#setTimer(present)
+    }
+    const left = Math.max(1, ends - this.#now())
+    const timer = setTimeout(end, Math.min(left, MAX_TIMER_MS))
+    timer.unref()
+    this.#timers.set(id, timer)
   }
 
   #leave(proposal: Proposal, change: Pick<Proposal, 'reason' | 'state'>): Proposal {

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { CliError, type CliErrorCode } from '../../../cli/errors/cli-error.ts'
 import { ProgramClients, readTokenFile } from '../../../cli/programs/clients.ts'
@@ -103,6 +104,20 @@ test('a proposal that nobody answers ends by itself, by its timer and after a su
   const short = timed.add({ ...someProposal(), lifeMs: 5 })
   const ended = await timed.whenNot('waiting', short, new AbortController().signal)
   t.like(ended, { state: 'refused', reason: 'EXPIRED' })
+})
+
+test('a proposal ends in time although its timer has run a moment early', async t => {
+  let now = Date.now()
+  const proposals = new Proposals(homeFor(t), () => now)
+  const { id } = proposals.add({ ...someProposal(), lifeMs: 20 })
+  const ended = new Promise<string | undefined>(resolve =>
+    proposals.onChange(({ reason }) => resolve(reason))
+  )
+  await sleep(60)
+  now += 20
+  // Without a look at it, which would end it, too.
+  t.is(await Promise.race([ended, sleep(20_000, 'never')]), 'EXPIRED')
+  t.is(proposals.find(id).state, 'refused')
 })
 
 test('a proposal is answered once: what comes second is refused, and its payment no longer ends by time', t => {
