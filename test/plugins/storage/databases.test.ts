@@ -2,6 +2,7 @@ import test from 'ava'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
 import { openLevelStore } from '../../../plugins/storage/level.ts'
+import { openPostgresStore } from '../../../plugins/storage/postgres.ts'
 
 /** What the database of an adapter holds, of this disk and of others. */
 const rows = new Map<string, unknown>()
@@ -45,7 +46,7 @@ class FakeAdapter {
 
 const load = async (): Promise<unknown> => ({ default: FakeAdapter })
 const open = (url: string, name = 'alice') => openKeyvDisk(url, { name, isUnprotected: true, load })
-const URLS = ['redis://localhost', 'postgres://localhost', 'sqlite://wallets']
+const URLS = ['redis://localhost', 'sqlite://wallets']
 
 test.beforeEach(() => rows.clear())
 
@@ -156,5 +157,48 @@ test.serial(
     await Promise.all([failed, next])
     t.is(count, 2)
     t.deepEqual(await store.getMany([Uint8Array.of(7)]), [Uint8Array.of(1)])
+  }
+)
+
+/** A connection that fails at one statement, and notes all of them. */
+const fakePostgres = (failAt: string, failure: object, statements: string[] = []) => ({
+  name: 'alice',
+  load: async () => ({
+    Client: class {
+      async connect() {}
+      on() {}
+      async end() {}
+      async query(text: string) {
+        const statement = text.trim().split(/\s/)[0] ?? ''
+        statements.push(statement)
+        if (statement === failAt && statements.includes('BEGIN'))
+          throw Object.assign(new Error('no'), failure)
+        return { rows: [{ held: true, count: '1' }] }
+      }
+    }
+  })
+})
+
+test.serial(
+  'a batch that PostgreSQL does not confirm may be saved, and one that it refuses is not',
+  async t => {
+    const change = { key: Uint8Array.of(1), value: Uint8Array.of(2) }
+    for (const [failAt, failure, code, mayBeSaved] of [
+      ['COMMIT', { code: 'ECONNRESET' }, 'STORAGE_FAILED', true],
+      ['COMMIT', {}, 'STORAGE_FAILED', true],
+      ['COMMIT', { code: '40001' }, 'STORAGE_FAILED', undefined],
+      ['COMMIT', { code: '53100' }, 'STORAGE_FULL', undefined],
+      ['INSERT', { code: '53100' }, 'STORAGE_FULL', undefined],
+      ['INSERT', { code: 'ECONNRESET' }, 'STORAGE_FAILED', undefined]
+    ] as const) {
+      const statements: string[] = []
+      const store = await openPostgresStore('postgres://host', fakePostgres(failAt, failure, statements))
+      const error = await t.throwsAsync(store.batch([change]))
+      t.true(isWalletError(error, code), `${failAt} ${JSON.stringify(failure)}`)
+      t.is((error as { details?: { mayBeSaved?: true } }).details?.mayBeSaved, mayBeSaved)
+      if (failAt === 'INSERT') t.deepEqual(statements.slice(-3), ['BEGIN', 'INSERT', 'ROLLBACK'])
+      await store.close()
+      await t.throwsAsync(store.batch([change]), { code: 'STORAGE_FAILED', message: /closed/ })
+    }
   }
 )
