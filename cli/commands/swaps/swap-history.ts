@@ -28,10 +28,12 @@ export const swapHistory: CommandRun = async session => {
   const one = session.text('wallet')
   const wallets = await findWallets(session, one === undefined ? [] : [one])
   const warnings = await syncWallets(session, wallets)
-  const recorded = (await Promise.all(wallets.map(wallet => swapsOf(session, wallet))))
-    .flat()
-    .sort((a, b) => b.tx.date - a.tx.date)
-  const { swaps, failures } = await withOrders(session, recorded)
+  const recorded = (await Promise.all(wallets.map(wallet => swapsOf(session, wallet)))).flat()
+  const { swaps: found, failures } = await withOrders(session, recorded)
+  // Payments in one block have one date: then what counts is when they were paid, where this device knows it.
+  const swaps = found.toSorted(
+    (a, b) => b.tx.date - a.tx.date || (b.order?.paidAt ?? 0) - (a.order?.paidAt ?? 0)
+  )
   return {
     data: { swaps: swaps.map(swapJson) },
     warnings: [...warnings, ...failures],
