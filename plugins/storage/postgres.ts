@@ -40,7 +40,7 @@ export interface PostgresOptions {
  * installed with Holdfast: `npm install pg`.
  *
  * Its values are in the table `holdfast`, which is made if it is not there. A batch is one transaction, durable when it resolves. An
- * advisory lock keeps other programs from the same name. A lost connection is made again by the next call; if another program has
+ * advisory lock of the session keeps other programs from the same name, so there must be no pooler of transactions in between. A lost connection is made again by the next call; if another program has
  * opened the store meanwhile, this one refuses everything.
  *
  * @throws STORAGE_LOCKED; STORAGE_FULL; STORAGE_FAILED, also if the package is not installed
@@ -141,8 +141,8 @@ class PostgresStore implements Store {
         for (let start = 0; start < last.size; start += GROUP)
           await this.#change(client, [...last.values()].slice(start, start + GROUP))
       } catch (error) {
-        // Without an answer the server ends the transaction with the connection.
-        await client.query('ROLLBACK').catch(() => {})
+        // A connection that may still be within the transaction is given up, and with it the transaction.
+        await client.query('ROLLBACK').catch(() => this.#drop(client))
         throw error
       }
       await client.query('COMMIT').catch((error: unknown) => {
@@ -169,6 +169,12 @@ class PostgresStore implements Store {
     // The lock ends with the connection.
     await this.#client?.end().catch(() => {})
     this.#client = undefined
+  }
+
+  /** Ends a connection; the next call makes another one. */
+  #drop(client: PostgresClient): void {
+    if (this.#client === client) this.#client = undefined
+    client.end().catch(() => {})
   }
 
   async #change(client: PostgresClient, changes: readonly StoreChange[]): Promise<void> {

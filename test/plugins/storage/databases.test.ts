@@ -161,17 +161,19 @@ test.serial(
 )
 
 /** A connection that fails at one statement, and notes all of them. */
-const fakePostgres = (failAt: string, failure: object, statements: string[] = []) => ({
+const fakePostgres = (failAt: string | readonly string[], failure: object, statements: string[] = []) => ({
   name: 'alice',
   load: async () => ({
     Client: class {
-      async connect() {}
+      async connect() {
+        statements.push('connect')
+      }
       on() {}
       async end() {}
       async query(text: string) {
         const statement = text.trim().split(/\s/)[0] ?? ''
         statements.push(statement)
-        if (statement === failAt && statements.includes('BEGIN'))
+        if ([failAt].flat().includes(statement) && statements.includes('BEGIN'))
           throw Object.assign(new Error('no'), failure)
         return { rows: [{ held: true, count: '1' }] }
       }
@@ -202,3 +204,13 @@ test.serial(
     }
   }
 )
+
+test.serial('a connection to PostgreSQL that may be left within a transaction is given up', async t => {
+  const statements: string[] = []
+  const failing = fakePostgres(['INSERT', 'ROLLBACK'], { code: 'ECONNRESET' }, statements)
+  const store = await openPostgresStore('postgres://host', failing)
+  await t.throwsAsync(store.batch([{ key: Uint8Array.of(1), value: Uint8Array.of(2) }]))
+  await store.batch([])
+  t.is(statements.filter(statement => statement === 'connect').length, 2)
+  await store.close()
+})
