@@ -40,11 +40,12 @@ export const readProfileStore = ({ config }: Pick<ProfilePaths, 'config'>): Prof
     : {}
   if (!isRecord(secrets)) throw damaged(join(config, PASSWORD_FILE))
   const { password } = secrets
+  if (password !== undefined && typeof password !== 'string') throw damaged(join(config, PASSWORD_FILE))
   return {
     url,
     ...compact({
       isUnprotected: isUnprotected === true ? (true as const) : undefined,
-      password: typeof password === 'string' ? password : undefined
+      password
     })
   }
 }
@@ -60,8 +61,9 @@ export const writeProfileStore = (
     return
   }
   const { password, ...others } = store
-  if (password !== undefined) writeState(config, PASSWORD_FILE, { password })
+  // First, so that no crash leaves the password of one server with the address of another.
   writeState(config, FILE, { version: 1, ...others })
+  if (password !== undefined) writeState(config, PASSWORD_FILE, { password })
 }
 
 /** A sound address. */
@@ -94,6 +96,13 @@ export const checkStoreUrl = (text: string): StoreAddress => {
       }
     )
   const isFolder = scheme === 'file' || scheme === 'level'
+  // A client would take a password, or another host, from there.
+  if (parsed.hash !== '' || !/^(?:\?sslmode=[a-z-]+)?$/.test(parsed.search))
+    throw new CliError('USAGE', 'The address of a store has no options but sslmode')
+  if (!isFolder && scheme !== 'sqlite' && parsed.hostname === '')
+    throw new CliError('USAGE', 'The address of this store lacks its host', {
+      hint: `Such as ${scheme}://127.0.0.1/wallets.`
+    })
   if (isFolder && (parsed.host !== '' || parsed.pathname.length < 2))
     throw new CliError('USAGE', 'This store is a folder of this computer', {
       hint: `It has three slashes, such as ${scheme}:///home/me/wallets.`

@@ -213,7 +213,13 @@ class NamedStore implements ListingStore {
   }
 
   delete(key: string): Promise<boolean> {
-    return this.#inOrder(key, () => this.#database.delete(this.#prefix + key))
+    return this.#inOrder(key, async () => {
+      try {
+        return await this.#database.delete(this.#prefix + key)
+      } catch (error) {
+        throw unconfirmed(storageErrorOf(key, error))
+      }
+    })
   }
 
   async clear(): Promise<void> {

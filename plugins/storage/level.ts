@@ -7,7 +7,7 @@ import {
   type Store,
   WalletError
 } from '../../kernel/plugin-api.ts'
-import { storageErrorOf, unconfirmed } from './storage-error.ts'
+import { storageErrorOf } from './storage-error.ts'
 
 /** The part of a LevelDB database that a store needs: `ClassicLevel` of the package `classic-level` has it. */
 export interface LevelDatabase {
@@ -120,7 +120,10 @@ const storeOf = (database: LevelDatabase): Store => {
           await database.batch(operations, { sync: true })
         } catch (error) {
           hasFailed = true
-          throw isClosedError(error) ? levelErrorOf(error) : unconfirmed(levelErrorOf(error))
+          if (isClosedError(error)) throw levelErrorOf(error)
+          // Also for want of room: the record may be whole in the log by then, and count once the database is opened again.
+          const reason = isFull(error) ? 'no room is left' : 'the batch was not confirmed'
+          throw new WalletError('STORAGE_FAILED', { path: '', reason, mayBeSaved: true }, error)
         }
       }),
     keys: ({ after, before, reverse = false, limit }: KeyRange) =>
@@ -153,12 +156,19 @@ const needsOpening = (): WalletError =>
 const isClosedError = (error: unknown): boolean =>
   (error as { readonly code?: unknown } | undefined)?.code === 'LEVEL_DATABASE_NOT_OPEN'
 
+const causesOf = (error: unknown): readonly unknown[] => [
+  error,
+  (error as { readonly cause?: unknown } | undefined)?.cause
+]
+
+const isFull = (error: unknown): boolean =>
+  causesOf(error).some(cause => cause instanceof Error && /No space left|ENOSPC/.test(cause.message))
+
 const levelErrorOf = (error: unknown): WalletError => {
   if (isWalletError(error)) return error
-  const causes = [error, (error as { readonly cause?: unknown } | undefined)?.cause]
+  const causes = causesOf(error)
   const codes = causes.map(cause => (cause as { readonly code?: unknown } | undefined)?.code)
   if (codes.includes('LEVEL_LOCKED')) return new WalletError('STORAGE_LOCKED', { holder: 'another process' })
-  const isFull = causes.some(cause => cause instanceof Error && /No space left|ENOSPC/.test(cause.message))
-  if (isFull) return new WalletError('STORAGE_FULL', { path: '' }, error)
+  if (isFull(error)) return new WalletError('STORAGE_FULL', { path: '' }, error)
   return storageErrorOf('', error)
 }

@@ -138,6 +138,10 @@ class PostgresStore implements Store {
     return this.#attempt(async client => {
       await client.query('BEGIN')
       try {
+        // Behind a pooler a session's lock and settings could be those of another connection.
+        await client.query('SET LOCAL synchronous_commit TO on')
+        if (!(await this.#isStillOurs(client)))
+          throw new WalletError('STORAGE_LOCKED', { holder: 'another program' })
         for (let start = 0; start < last.size; start += GROUP)
           await this.#change(client, [...last.values()].slice(start, start + GROUP))
       } catch (error) {
@@ -231,7 +235,9 @@ class PostgresStore implements Store {
 
   async #isStillOurs(client: PostgresClient): Promise<boolean> {
     if (this.#opening === undefined) return true
-    const { rows } = await client.query('SELECT count FROM holdfast_openings WHERE name = $1', [this.#name])
+    const { rows } = await client.query('SELECT count FROM holdfast_openings WHERE name = $1 FOR SHARE', [
+      this.#name
+    ])
     return String((rows[0] as { readonly count: unknown } | undefined)?.count) === this.#opening
   }
 }
@@ -252,9 +258,12 @@ const UPSERT = `INSERT INTO holdfast (name, key, value) SELECT $1, key, value
 const plainBytes = (value: Uint8Array): Uint8Array =>
   new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 
-/** A commit without an answer may have happened; a server that refuses it has a code of five letters. */
+/**
+ * A commit without an answer may have happened, and after some answers, too: a server that shuts down, or cannot write its log,
+ * may have it on the disk. These say that it has not: a violated rule, a conflict, an aborted transaction.
+ */
 const maybeSaved = (error: unknown): unknown =>
-  /^[0-9A-Z]{5}$/.test(codeOf(error))
+  /^(?:23[0-9A-Z]{3}|40001|40P01|25P02)$/.test(codeOf(error))
     ? error
     : new WalletError(
         'STORAGE_FAILED',

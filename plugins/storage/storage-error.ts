@@ -27,7 +27,8 @@ export const openingErrorOf = (url: string, error: unknown): WalletError => {
   const failure = storageErrorOf('', error)
   if (isWalletError(failure, 'STORAGE_LOCKED')) return failure
   const reason = isWalletError(failure, 'STORAGE_FAILED') ? failure.details.reason : failure.code
-  const server = /^[a-z]+:\/\/(?:[^/@]*@)?([^/?#]*)/.exec(url)?.[1] ?? ''
+  // None at all where a password has letters that belong to an address.
+  const server = /^[a-z]+:\/\/(?:[^/?#@]*@)?([A-Za-z0-9.\-[\]:]+)(?:[/?#][^@]*)?$/.exec(url)?.[1] ?? ''
   const words = reason === 'the store threw' ? '' : ` (${reason})`
   return new WalletError('STORAGE_FAILED', {
     path: '',

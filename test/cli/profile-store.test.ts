@@ -64,6 +64,14 @@ test('an address that names no store, has a password or no lock is refused with 
   t.regex(await refused('profile store default level://wallets'), /^USAGE .*three slashes/)
   t.regex(await refused('profile store default redis://127.0.0.1:1'), /^USAGE .*--unprotected/)
   t.regex(await refused('profile store nobody level:///tmp/x'), /^NOT_FOUND/)
+  for (const address of [
+    'postgres://me@h/db?password=canary',
+    'postgres://localhost/db?host=far',
+    'postgres:///db'
+  ])
+    t.regex(await refused(`profile store default ${address}`), /^USAGE/)
+  const own = pathToFileURL(join(home, 'data', 'default')).href
+  t.regex(await refused(`profile store default ${own}`), /^USAGE .*elsewhere/)
   t.regex(await refused('account list --store nowhere'), /^USAGE/)
   t.false((await refused('account list --store redis://me:canary@127.0.0.1:1')).includes('canary'))
   t.regex(

@@ -102,11 +102,11 @@ test.serial('a write whose answer does not come says that it may be saved', asyn
 })
 
 test.serial(
-  'a batch that LevelDB does not confirm may be saved, and one for want of room or when closed is not',
+  'a batch that LevelDB does not confirm may be saved, also for want of room, and one when closed is not',
   async t => {
     const failures = [
       [new Error('IO error: fdatasync: Input/output error'), 'STORAGE_FAILED', true],
-      [new Error('IO error: No space left on device'), 'STORAGE_FULL', undefined],
+      [new Error('IO error: No space left on device'), 'STORAGE_FAILED', true],
       [
         Object.assign(new Error('Database is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' }),
         'STORAGE_FAILED',
@@ -149,7 +149,7 @@ test.serial(
     }
     const store = await openLevelStore('folder', { load: async () => ({ ClassicLevel }) as never })
     await store.batch([])
-    const failed = t.throwsAsync(store.batch([]), { code: 'STORAGE_FULL' })
+    const failed = t.throwsAsync(store.batch([]), { code: 'STORAGE_FAILED', message: /no room/ })
     const next = t.throwsAsync(store.batch([]), {
       code: 'STORAGE_FAILED',
       message: /open the database again/
@@ -189,7 +189,9 @@ test.serial(
       ['COMMIT', { code: 'ECONNRESET' }, 'STORAGE_FAILED', true],
       ['COMMIT', {}, 'STORAGE_FAILED', true],
       ['COMMIT', { code: '40001' }, 'STORAGE_FAILED', undefined],
-      ['COMMIT', { code: '53100' }, 'STORAGE_FULL', undefined],
+      ['COMMIT', { code: '53100' }, 'STORAGE_FAILED', true],
+      ['COMMIT', { code: 'EPIPE' }, 'STORAGE_FAILED', true],
+      ['COMMIT', { code: '57P01' }, 'STORAGE_FAILED', true],
       ['INSERT', { code: '53100' }, 'STORAGE_FULL', undefined],
       ['INSERT', { code: 'ECONNRESET' }, 'STORAGE_FAILED', undefined]
     ] as const) {
@@ -198,7 +200,8 @@ test.serial(
       const error = await t.throwsAsync(store.batch([change]))
       t.true(isWalletError(error, code), `${failAt} ${JSON.stringify(failure)}`)
       t.is((error as { details?: { mayBeSaved?: true } }).details?.mayBeSaved, mayBeSaved)
-      if (failAt === 'INSERT') t.deepEqual(statements.slice(-3), ['BEGIN', 'INSERT', 'ROLLBACK'])
+      if (failAt === 'INSERT')
+        t.deepEqual(statements.slice(-5), ['BEGIN', 'SET', 'SELECT', 'INSERT', 'ROLLBACK'])
       await store.close()
       await t.throwsAsync(store.batch([change]), { code: 'STORAGE_FAILED', message: /closed/ })
     }
