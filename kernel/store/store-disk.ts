@@ -3,7 +3,8 @@ import { copyList } from '../base/copy-data.ts'
 import { checkPath } from '../base/disk-path.ts'
 import { safely, WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
-import type { Store, StoreChange } from '../io/store.ts'
+import type { KeyRange, Store, StoreChange } from '../io/store.ts'
+import { textOfKey } from './sorted-map.ts'
 
 /**
  * Makes a disk of a store: a table from path to text, whose keys begin with `f/`.
@@ -71,19 +72,44 @@ export const checkedStore = (given: Store): Store => {
     getMany: (wanted: Parameters<Store['getMany']>[0]) =>
       safely(async () => {
         const values = copyList(await getMany.call(given, wanted), wanted.length)
-        const isSound = values?.every(value => value === undefined || value instanceof Uint8Array) === true
+        const isSound = values?.every(isValue) === true
         if (!isSound || values?.length !== wanted.length) throw oddAnswer('with no list of values')
         return values as (Uint8Array | undefined)[]
       }),
     batch: (changes: Parameters<Store['batch']>[0]) =>
       safely(async () => void (await batch.call(given, changes))),
-    keys: (range: Parameters<Store['keys']>[0]) =>
+    keys: (range: KeyRange) =>
       safely(async () => {
         const found = copyList(await keys.call(given, range), range.limit)
-        if (found?.every(key => key instanceof Uint8Array) !== true) throw oddAnswer('with no page of keys')
+        if (found?.every(isKey) !== true || !isInOrder(found as Uint8Array[], range))
+          throw oddAnswer('with no page of keys')
         return found as Uint8Array[]
       }),
     close: () => safely(async () => void (await close.call(given)))
+  })
+}
+
+/** The limits of {@link Store}, in bytes. */
+const MAX_KEY = 1100
+const MAX_VALUE = 64 * 1024 * 1024
+
+const isKey = (key: unknown): boolean => key instanceof Uint8Array && key.length > 0 && key.length <= MAX_KEY
+
+const isValue = (value: unknown): boolean =>
+  value === undefined || (value instanceof Uint8Array && value.length <= MAX_VALUE)
+
+/** Each key of a page is beyond the one before and within the bounds: a reader of pages would not come to an end otherwise. */
+const isInOrder = (keys: readonly Uint8Array[], { after, before, reverse = false }: KeyRange): boolean => {
+  const bounds = [after, before].map(key => key && textOfKey(key))
+  const [first, last] = reverse ? bounds.reverse() : bounds
+  const texts = [
+    ...(first === undefined ? [] : [first]),
+    ...keys.map(textOfKey),
+    ...(last === undefined ? [] : [last])
+  ]
+  return texts.every((text, at) => {
+    const next = texts[at + 1]
+    return next === undefined || (reverse ? next < text : next > text) || keys.length === 0
   })
 }
 

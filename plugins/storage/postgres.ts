@@ -220,6 +220,9 @@ class PostgresStore implements Store {
     try {
       await client.connect()
       await client.query('SET synchronous_commit TO on')
+      // A client whose network has gone loses its lock in a minute or two, and not in two hours.
+      for (const setting of ['idle TO 30', 'interval TO 10', 'count TO 3'])
+        await client.query(`SET tcp_keepalives_${setting}`)
       for (const table of TABLES) await client.query(table)
       const { rows } = await client.query(LOCK, [this.#name])
       const isLocked = (rows[0] as { readonly held: unknown }).held === true
