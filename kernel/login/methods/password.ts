@@ -143,7 +143,7 @@ const openOffline = async (attempt: PasswordAttempt, now: Date | undefined): Pro
     login = new Login(services, stashes, { rootId: loginId, loginId, loginKey, secrets, isCurrent: false })
   } catch (error) {
     // Its proof would tell a server which password was tried.
-    if (stash.deviceOnly !== undefined) throw offlineFailureOf(stash, error)
+    if (stash.deviceOnly !== undefined) throw offlineFailureOf(error)
     if (loginId !== '')
       services
         .logOf('login')
@@ -156,10 +156,8 @@ const openOffline = async (attempt: PasswordAttempt, now: Date | undefined): Pro
   return login
 }
 
-const offlineFailureOf = ({ passwordBox }: LoginStash, error: unknown): unknown =>
-  passwordBox !== undefined && isWalletError(error, 'INVALID_CHECKSUM')
-    ? new WalletError('PASSWORD', {}, error)
-    : error
+const offlineFailureOf = (error: unknown): unknown =>
+  isWalletError(error, 'INVALID_CHECKSUM') ? new WalletError('PASSWORD', {}, error) : error
 
 /**
  * Lets the password open what this device keeps of two-factor, also where a reply took its box away. The login stands if

@@ -69,7 +69,12 @@ test('an account moves to a server with the same keys and password, and with eve
   await account.sync()
   t.is(await account.dataStore.getItem('notes', 'back'), 'from the other device')
   await account.credentials.changePIN({ pin: HERMITS_PIN, enableLogin: true })
+  place.requests.length = 0
   await account.location.moveToServer()
+  t.false(
+    place.requests.some(request => request.includes('/v2/login/')),
+    place.requests.join()
+  )
   await other.kernel.close()
   await kernel.close()
 })

@@ -5,7 +5,7 @@ import { openJson } from '../../../kernel/crypto/box.ts'
 import { hotp } from '../../../kernel/crypto/totp.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { otpChange } from '../../../kernel/login/changes.ts'
-import { Login } from '../../../kernel/login/login.ts'
+import { Login, type LoginState } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
@@ -237,6 +237,22 @@ test('a change is built on what another login of the account on this device has 
     return []
   })
   t.is(seen, '2580')
+})
+
+test('a change of an account of this device is built on what another login of it has just changed', async t => {
+  const device = await openDevice(makeLoginWorld())
+  const one = await create(device, { pin: undefined, isDeviceOnly: true })
+  const two = await withPassword(device)
+  const seen: (string | undefined)[] = []
+  const note = ({ held }: LoginState): [] => {
+    seen.push(held.pin?.use(text => text))
+    return []
+  }
+  await one.change(note)
+  const pin = new Secret('2580')
+  await two.change(state => pinChanges(device.services.io, state, { pin, enableLogin: false }))
+  await one.change(note)
+  t.deepEqual(seen, [undefined, '2580'])
 })
 
 test('after a change whose reply was lost, the next change fetches the login first', async t => {

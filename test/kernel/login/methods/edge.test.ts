@@ -184,6 +184,13 @@ test('an approved device gets only the name of the account and the login of its 
     t.true(field in root.children[0], field)
   }
   t.truthy(root.lastLogin ?? root.children[0].lastLogin)
+
+  const known = world.requests.length
+  await t.throwsAsync(
+    login.moveToServer(async () => t.fail('files were sent')),
+    { code: 'APP_ID_NOT_FOUND' }
+  )
+  t.is(world.requests.length, known)
 })
 
 test('the login of an app comes back by its key and by its PIN, and leads to the same repo as the root [6.5]', async t => {

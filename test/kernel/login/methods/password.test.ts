@@ -1,8 +1,9 @@
 import test from 'ava'
+import { isWalletError } from '../../../../kernel/base/errors.ts'
 import { Secret } from '../../../../kernel/base/secret.ts'
 import { passwordAuthOf } from '../../../../kernel/login/derive.ts'
 import { isPassword, loginWithPassword } from '../../../../kernel/login/methods/password.ts'
-import type { LoginTree } from '../../../../kernel/types/login.ts'
+import type { LoginStash, LoginTree } from '../../../../kernel/types/login.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { openDevice, settle } from '../../../helpers/login-device.ts'
 import { ALICE, makeAlice } from '../../../helpers/login-methods.ts'
@@ -39,6 +40,25 @@ test('a failed key derivation fails the login and nothing else, also one that is
     await settle()
   }
   t.deepEqual(unhandled, [])
+})
+
+test('a login of an account of this device fails with its own reason, and the password is wrong only if it is', async t => {
+  const { world, alice } = await makeAlice()
+  const { username, password } = ALICE
+  const { passwordBox: _box, ...boxless } = alice.login.stash
+  const failureOf = async (stash: LoginStash, crypto = {}, typed: string = password): Promise<unknown> => {
+    await alice.stashes.save({ ...stash, deviceOnly: 'yes' })
+    const io = { crypto: { ...quickCrypto, ...crypto } }
+    const { services, stashes } = await openDevice(world, alice.files, { io })
+    return loginWithPassword(services, stashes, { username, password: typed }).catch(
+      (error: unknown) => error
+    )
+  }
+  const { stash } = alice.login
+  t.true(isWalletError(await failureOf(stash, {}, 'wrong horse'), 'PASSWORD'))
+  t.true(isWalletError(await failureOf(boxless), 'LOGIN_DATA_MISSING'))
+  const gone = new Error('the worker is gone')
+  t.is(await failureOf(stash, { scrypt: () => Promise.reject(gone) }), gone)
 })
 
 test('the key of a password is derived once in a login, also if the server has to be asked for its box', async t => {
