@@ -297,7 +297,6 @@ export class Login implements Readable<LoginState> {
 
   /** True if another device, or another login on this one, may have a newer state of the account. */
   get #isStale(): boolean {
-    if (this.isDeviceOnly) return this.#kept !== this.stash
     const restMs = this.#currentUntil - this.#services.io.clock.now()
     // A calendar that was put back says nothing.
     return restMs <= 0 || restMs > CURRENT_MS || this.#kept !== this.stash
