@@ -1,5 +1,6 @@
 import test from 'ava'
 import type { Account } from '../../../kernel/index.ts'
+import type { LoginStash } from '../../../kernel/types/login.ts'
 import type { NotedWorld } from '../../helpers/device-account.ts'
 import {
   contentsOf,
@@ -254,6 +255,44 @@ test('a move without a sync server asks no server for anything', async t => {
   await kernel.close()
 })
 
+test('a move takes the login of an app along, and a repeated one brings its PIN up to date', async t => {
+  const place = makeNotedWorld()
+  const { world } = place
+  let isLost = true
+  world.server.use(async ({ path }, next) => {
+    if (isLost && path.includes('/store/')) throw new Error('The sync servers are gone')
+    return next()
+  })
+  const childrenOf = ({ files }: HermitDevice): readonly Partial<LoginStash>[] =>
+    [...files].flatMap(([path, text]) =>
+      path.startsWith('logins/') ? (JSON.parse(text) as LoginStash).children : []
+    ) as readonly Partial<LoginStash>[]
+  const first = await openHermitDevice(world, { appId: APP })
+  const account = await first.context.createAccount(HERMIT)
+  await fillAccount(world, account)
+  const contents = await contentsOf(account)
+  await account.credentials.changePIN({ pin: HERMITS_PIN, enableLogin: false })
+  await t.throwsAsync(account.location.moveToServer(), { code: 'SYNC_FAILED' })
+  await account.credentials.changePIN({ pin: '1357', enableLogin: false })
+  const [child] = childrenOf(first)
+  t.is(child?.appId, APP)
+  isLost = false
+  await account.location.moveToServer()
+
+  const { kernel, account: elsewhere, ...other } = await openAccount(place, { appId: APP })
+  await elsewhere.sync()
+  t.deepEqual(await contentsOf(elsewhere), contents)
+  const found = childrenOf({ kernel, ...other })
+  t.deepEqual(
+    found.map(({ appId, loginId, pin2TextBox }) => ({ appId, loginId, pin2TextBox })),
+    [{ appId: APP, loginId: child?.loginId, pin2TextBox: child?.pin2TextBox }]
+  )
+  await kernel.close()
+  await first.kernel.close()
+})
+
+const APP = 'test.app'
+
 /** A move that has made the login on the server and then failed, and another device that has logged in to it. */
 const makeHalfMoved = async (): Promise<{
   readonly start: Start
@@ -305,6 +344,52 @@ test('a repeated move leaves what another device has changed on the server since
   const account = await device.context.loginWithPassword('recluse', password)
   t.true(await account.credentials.checkPIN('1357'))
   await device.kernel.close()
+})
+
+test('a repeated move sends the keys of wallets that were made since, and no others again', async t => {
+  const { start, first, other } = await makeHalfMoved()
+  const { world } = start.place
+  const sent: { keyBoxes: unknown[]; newSyncKeys: unknown[] }[] = []
+  let isLoginLost = true
+  world.server.use(async (request, next) => {
+    if (isLoginLost && request.path.endsWith('/v2/login')) throw new Error('The network is gone')
+    if (request.path.endsWith('/v2/login/keys')) sent.push(JSON.parse(request.body).data)
+    return next()
+  })
+  await t.throwsAsync(first.account.location.moveToServer(), { code: 'NETWORK' })
+  t.true(first.account.location.isDeviceOnly)
+  isLoginLost = false
+  const made = await first.account.createCurrencyWallet('wallet:bitcoin', { name: 'made in between' })
+  await first.account.location.moveToServer()
+  t.deepEqual(
+    sent.map(({ keyBoxes, newSyncKeys }) => [keyBoxes.length, newSyncKeys.length]),
+    [[1, 1]]
+  )
+  await other.account.sync()
+  t.true(other.account.listWallets().some(({ walletId }) => walletId === made.id))
+  await first.account.location.moveToServer()
+  t.is(sent.length, 1)
+  await other.kernel.close()
+  await first.kernel.close()
+})
+
+test('a repeated move of an account that has not changed since sends nothing of it again, and a removed PIN is removed', async t => {
+  for (const isPinRemoved of [false, true]) {
+    const { start, first, other } = await makeHalfMoved()
+    if (isPinRemoved) await first.account.credentials.deletePIN()
+    const { requests } = start.place
+    requests.length = 0
+    await first.account.location.moveToServer()
+    t.deepEqual(
+      requests.filter(request => request.includes('/v2/login/')),
+      ['POST /api/v2/login/create', ...(isPinRemoved ? ['DELETE /api/v2/login/pin2'] : [])]
+    )
+    await other.kernel.close()
+    await first.kernel.close()
+    const { kernel, account } = await openAccount(start.place)
+    t.is(await account.credentials.checkPIN(HERMITS_PIN), !isPinRemoved)
+    await kernel.close()
+  }
 })
 
 test('an approval of another device does not end a move that is half done', async t => {
