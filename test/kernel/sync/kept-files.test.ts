@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
 import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
-import { countKept, findKept, isKept, listKept, planKept } from '../../../kernel/sync/kept-files.ts'
+import { canKeep, countKept, findKept, isKept, listKept, planKept } from '../../../kernel/sync/kept-files.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 const NOW = 2_000_000_000_000
@@ -85,4 +85,13 @@ test('a text is kept for exactly 30 days, and two texts of one moment are both k
     t.deepEqual(findKept(store, keptId), { path, box: 'box' })
   t.is(findKept(store, `q/${'0'.repeat(15)}/f`), undefined)
   t.is(findKept(store, 'f/f'), undefined)
+})
+
+test('300 replaced texts can be kept together, of half a million characters in all, and no more', t => {
+  const files = (count: number, length = 1): [string, string][] =>
+    Array.from({ length: count }, (_, at) => [`f${at}`, 'x'.repeat(length)])
+  t.true(canKeep(files(300)))
+  t.false(canKeep(files(301)))
+  t.true(canKeep(files(2, 250_000)))
+  t.false(canKeep([...files(2, 250_000), ['one', 'x']]))
 })

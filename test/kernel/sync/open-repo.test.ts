@@ -1,8 +1,13 @@
 import test from 'ava'
-import { exportDeployedRepo } from '../../../kernel/sync/open-repo.ts'
+import { Secret } from '../../../kernel/base/secret.ts'
+import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
+import type { StoreContents } from '../../../kernel/repo/store/paged-store.ts'
+import { exportDeployedRepo, restoreRepo } from '../../../kernel/sync/open-repo.ts'
+import { BULK } from '../../../kernel/sync/repo-record.ts'
 import { isTombstonePath } from '../../../kernel/sync/tombstones.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
-import { boxOf, openDevice, repoId } from '../../helpers/repo-device.ts'
+import { boxOf, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
 
@@ -83,4 +88,67 @@ test('tombstones are exported to the deployed layout and imported from it, and n
   t.deepEqual(records.filter(isTombstonePath), [...store.files.keys()].filter(isTombstonePath))
   t.is(records.length, 2)
   t.is(again.repo.pendingCount, 0)
+})
+
+/** Restores a repo over what its store has, and gives what the store has then. */
+const restoreOver = async (
+  before: Iterable<readonly [string, string]>,
+  contents: StoreContents
+): Promise<ReadonlyMap<string, unknown>> => {
+  const [io, disk, report] = [makeRepoIo(), makeFaultDisk(new Map()), () => {}]
+  const key = new Secret(dataKey.slice())
+  const open = async () => {
+    const folder = `${root}/store`
+    return openPagedStore({ io, disk, folder, key, report, bulk: BULK }, await disk.list(folder))
+  }
+  const store = await open()
+  await store.write(new Map(before))
+  await store.close()
+  const staysAsItIs = (name: string): boolean => name.startsWith('l/stays')
+  await restoreRepo({ io, disk, repoId, dataKey: key, report, staysAsItIs }, contents)
+  const restored = await open()
+  const found = new Map(await restored.contents())
+  await restored.close()
+  return found
+}
+
+test('a restored repo is what the backup has, keeps the texts of files that it replaces, and leaves what stays as it is', async t => {
+  const before = [
+    ...[
+      ['f/same', 'a'],
+      ['f/changed', 'b'],
+      ['f/gone', 'c'],
+      ['l/own', 'd'],
+      ['l/left', 'e']
+    ],
+    ...[
+      ['l/stays/1', 'f'],
+      [`k/${String(makeRepoIo().clock.now()).padStart(15, '0')}/older`, 'g']
+    ]
+  ] as const
+  const found = await restoreOver(before as Iterable<readonly [string, string]>, [
+    ...([
+      ['f/same', 'a'],
+      ['f/changed', 'B'],
+      ['f/new', 'h'],
+      ['l/own', 'D'],
+      ['l/stays/1', 'F']
+    ] as const),
+    ['l/stays/2', 'i']
+  ])
+  const kept = [...found].filter(([key]) => key.startsWith('k/'))
+  t.deepEqual(kept.map(([key, text]) => [key.slice(18), text]).sort(), [
+    ['changed', 'b'],
+    ['gone', 'c'],
+    ['older', 'g']
+  ])
+  const rest = [...found].filter(([key]) => !key.startsWith('k/'))
+  t.deepEqual(rest.sort(), [
+    ['f/changed', 'B'],
+    ['f/new', 'h'],
+    ['f/same', 'a'],
+    ['l/own', 'D'],
+    ['l/stays/1', 'f'],
+    ['l/stays/2', 'i']
+  ])
 })
