@@ -178,7 +178,8 @@ const bodyOf = (changes: ReadonlyMap<string, BoxText | null>): string => {
 // even as the cause.
 const failureOf = (error: unknown): WalletError<'SYNC_FAILED'> => {
   if (isWalletError(error, 'SYNC_FAILED')) return error
-  if (isWalletError(error, 'DEADLINE')) return new WalletError('SYNC_FAILED', { reason: 'no answer in 30 s' })
+  if (isWalletError(error, 'DEADLINE'))
+    return new WalletError('SYNC_FAILED', { reason: `no answer in ${error.details.milliseconds / 1000} s` })
   if (isWalletError(error, 'REPLY_TOO_LARGE')) {
     return new WalletError('SYNC_FAILED', { reason: 'the reply is too large' })
   }

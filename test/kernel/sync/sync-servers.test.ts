@@ -129,7 +129,7 @@ test('a server that never answers is abandoned after 30 seconds, and its request
 })
 
 /** Sync servers of which each request meets `fetch`, and what they were asked. */
-const makeServers = (fetch: Io['fetch'], infoServers: readonly string[] = []) => {
+const makeServers = (fetch: Io['fetch'], infoServers: readonly string[] = [], isProxied = false) => {
   const clock = makeFakeClock()
   const hosts: string[] = []
   const counting: Io['fetch'] = (url, options) => {
@@ -137,11 +137,22 @@ const makeServers = (fetch: Io['fetch'], infoServers: readonly string[] = []) =>
     return fetch(url, options)
   }
   const syncServers = ['https://one.example', 'https://two.example', 'https://three.example']
-  const io = makeRepoIo({ clock, fetch: counting })
+  const io = { ...makeRepoIo({ clock, fetch: counting }), isProxied }
   return { clock, hosts, servers: new SyncServers({ io, syncServers, infoServers, report() {} }) }
 }
 
 const keyOf = (): Secret<Uint8Array> => new Secret(syncKey.slice())
+
+test('through a proxy a server has three times as long to answer, and the failure says so', async t => {
+  const { servers, clock } = makeServers(() => new Promise<never>(() => {}), [], true)
+  let hasFailed = false
+  const failed = t.throwsAsync(servers.exchange({ syncKey: keyOf(), server: 'https://one.example' }))
+  void failed.then(() => (hasFailed = true))
+  await clock.advance(89_000)
+  t.false(hasFailed)
+  await clock.advance(1_500)
+  t.like(await failed, { details: { reason: 'no answer in 90 s' } })
+})
 
 test('a request can name its only server, or servers that it does not go to', async t => {
   const { servers, hosts } = makeServers(async () => replyOf(200, { changes: {}, hash: 'ab' }))
