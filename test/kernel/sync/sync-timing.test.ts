@@ -57,6 +57,18 @@ test('chance spreads the period of a repo by a tenth to both sides, also after a
   loop.close()
 })
 
+test('a repo of this device alone is synced without a request, and has sent and received nothing', async t => {
+  const store = makeSyncStore()
+  const { loop, repo } = await openLoop(store)
+  await setText(repo, 'f', '1')
+  repo.keepHere(true)
+  t.deepEqual(await loop.syncNow(repo), { sent: [], changed: [] })
+  t.is(store.calls.length, 0)
+  repo.keepHere(false)
+  t.deepEqual(await loop.syncNow(repo), { sent: ['f'], changed: [] })
+  loop.close()
+})
+
 test('a repo that fails waits twice as long each time, up to ten minutes, and half a minute once a requested sync succeeds', async t => {
   const store = makeSyncStore()
   const { loop, repo, delays, next } = await openLoop(store)

@@ -82,7 +82,8 @@ test('what is no coin or no change of one is refused, and a currency without coi
   for (const call of [
     () => plain.listCoins(),
     () => plain.changeCoin('aa:1', {}),
-    () => plain.makeSpend(pay(['aa:1']))
+    () => plain.makeSpend(pay(['aa:1'])),
+    () => plain.getMaxSpendable(pay(['aa:1']))
   ])
     await t.throwsAsync(call, { code: 'NOT_SUPPORTED' })
 })
@@ -385,4 +386,21 @@ test('an output row with a label that no coin can have is invalid, and the rows 
   for await (const { status } of importLabels(lines, { wallets: [wallet] })) statuses.push(status)
   t.deepEqual(statuses, ['invalid', 'applied'])
   t.like((await wallet.listCoins())[0], { isFrozen: true, label: 'Rain' })
+})
+
+test('a wallet that only watches drafts no payment, and one with keys does', async t => {
+  for (const isWatchOnly of [true, false]) {
+    const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32), isWatchOnly })
+    const calls: string[] = []
+    const { plugin } = makeToy({ onCall: method => void calls.push(method) })
+    const { account } = await makeKnownUser(t, { infos: [info] }).logIn({ plugins: [plugin] })
+    const wallet = await account.openWallet(info.id)
+    const draft = wallet.makeSpend({ tokenId: null, spendTargets: pay([]).spendTargets })
+    const error = await draft.then(
+      () => undefined,
+      (reason: unknown) => reason
+    )
+    t.is(isWalletError(error, 'WATCH_ONLY'), isWatchOnly)
+    t.is(calls.includes('makeSpend'), !isWatchOnly)
+  }
 })

@@ -4,7 +4,11 @@ import type { PaymentSight } from '../../../../kernel/plugin-api.ts'
 import type { OpenPaymentSnapshot } from '../../../../kernel/types/snapshots.ts'
 import type { Transaction } from '../../../../kernel/types/transaction.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from '../../../../kernel/wallet/spend/journal.ts'
-import { openPaymentsOf, similarPaymentsOf } from '../../../../kernel/wallet/spend/open-payments.ts'
+import {
+  frozenCoinsIn,
+  openPaymentsOf,
+  similarPaymentsOf
+} from '../../../../kernel/wallet/spend/open-payments.ts'
 
 const tx = (changes: Partial<Transaction> = {}): Transaction =>
   ({
@@ -74,4 +78,19 @@ test('payments that replace each other in a ring are no similar payments of a dr
     similarPaymentsOf(open, draft).map(({ txid }) => txid),
     ['c']
   )
+})
+
+test('a replacement may spend the frozen coins of the payment that it replaces, and no others; a sweep none of any wallet', async t => {
+  const signed = { tx: { txid: 'first', spentCoins: ['a:0'] } }
+  const context = {
+    frozenAmong: async (coins: readonly string[]) => coins,
+    journal: { findSigned: (txid: string) => (txid === 'first' ? signed : undefined) },
+    rules: { keptCoins: async () => ({ frozen: ['of another wallet'], reserved: [] }) },
+    info: { pluginId: 'toy' }
+  } as unknown as Parameters<typeof frozenCoinsIn>[0]
+  const spend = { isSend: true, spentCoins: ['a:0', 'b:0'] }
+  t.deepEqual(await frozenCoinsIn(context, { ...spend, replaces: 'first' }), ['b:0'])
+  t.deepEqual(await frozenCoinsIn(context, { ...spend, replaces: 'other' }), ['a:0', 'b:0'])
+  t.deepEqual(await frozenCoinsIn(context, spend), ['a:0', 'b:0'])
+  t.deepEqual(await frozenCoinsIn(context, { ...spend, isSend: false }), ['of another wallet'])
 })
