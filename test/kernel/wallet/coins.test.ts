@@ -280,8 +280,15 @@ test('a coin that is frozen while a payment is signed keeps it from being signed
       return good.signTx(tx, keys)
     }
   }))
-  await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay(['aa:1']))), { code: 'COIN_FROZEN' })
-  t.deepEqual(wallet.getSnapshot().openPayments, [])
+  for (const sign of [
+    (draft: Transaction) => wallet.signTx(draft),
+    (draft: Transaction) => wallet.spend(draft)
+  ]) {
+    await wallet.changeCoin('aa:1', { isFrozen: false })
+    const error = await t.throwsAsync(sign(await wallet.makeSpend(pay(['aa:1']))), { code: 'COIN_FROZEN' })
+    t.true(isWalletError(error, 'COIN_FROZEN') && !error.details.isKept)
+    t.deepEqual(wallet.getSnapshot().openPayments, [])
+  }
 })
 
 test('a coin that is frozen while the application keeps the signed payment is not sent, and what it reserved is free', async t => {

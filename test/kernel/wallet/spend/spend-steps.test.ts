@@ -180,6 +180,32 @@ test('bytes whose note cannot be written are not sent', async t => {
   t.false(home.steps.includes('broadcastTx'))
 })
 
+test('a payment whose coin was frozen while it was kept, and that cannot be forgotten, may have left', async t => {
+  const home = await makeHome(t, {
+    engine: good => ({
+      listCoins: async () => [],
+      freezeCoins: async () => {},
+      makeSpend: async (spend, keys) => ({ ...(await good.makeSpend(spend, keys)), spentCoins: ['aa:1'] })
+    })
+  })
+  const { wallet } = home
+  const onSigned = async (): Promise<void> => {
+    await wallet.changeCoin('aa:1', { isFrozen: true })
+    home.beforeWrite = async () => {
+      throw new WalletError('STORAGE_FULL', { path: 'any' })
+    }
+  }
+  const error = await t.throwsAsync<WalletError<'BROADCAST_UNKNOWN'>>(
+    wallet.spend(await wallet.makeSpend(pay()), { onSigned }),
+    { code: 'BROADCAST_UNKNOWN' }
+  )
+  t.is(error?.details.txid, 'txid-1')
+  t.true(error?.cause instanceof WalletError && error.cause.code === 'COIN_FROZEN')
+  t.true(home.errors.some(line => line.startsWith('spend journal')))
+  t.false(home.steps.includes('broadcastTx'))
+  t.is(wallet.unfinishedSpends()[0]?.tx.txid, 'txid-1')
+})
+
 test('a note that cannot be written after the bytes have left is reported, and the payment counts as sent', async t => {
   const home: Home = await makeHome(t, {
     engine: ({ broadcastTx }) => ({
