@@ -160,4 +160,6 @@ test('coins that cannot be chosen are refused with the reason', async t => {
     {}
   )
   t.deepEqual(risky.spentCoins, [incoming])
+  await alice.engine.freezeCoins?.([incoming])
+  t.regex(await ruleOf([incoming], { noUnconfirmed: false }), /frozen/)
 })
