@@ -113,8 +113,7 @@ export const balancePartsOf = (
   const arrived = coins.filter(coin => partOf(source, coin) !== 'incoming')
   const paymentsGrade = weakestOf(new Set(arrived.map(coin => source.ledger.gradeOf(coin)))) ?? 'claimed'
   // No proof shows that a coin was not spent since.
-  const isGood =
-    arrived.length > 0 && paymentsGrade !== 'claimed' && arrived.every(({ record }) => isAgreed(record))
+  const isGood = paymentsGrade !== 'claimed' && arrived.every(({ record }) => isAgreed(record))
   return { ...partsOf(source, coins), grade: isGood ? 'agreed' : 'claimed', paymentsGrade }
 }
 
