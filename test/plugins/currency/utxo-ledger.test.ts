@@ -1,6 +1,12 @@
 import test from 'ava'
 import type { RawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
-import { Ledger } from '../../../plugins/currency/utxo/wallet/ledger.ts'
+import {
+  confirmedHeightOf,
+  Ledger,
+  rivalOf,
+  type Standing,
+  weakestOf
+} from '../../../plugins/currency/utxo/wallet/ledger.ts'
 import type { ScriptRecord } from '../../../plugins/currency/utxo/wallet/scripts.ts'
 import { makeSeededRandom, type SeededRandom } from '../../helpers/drawn-runs.ts'
 
@@ -161,6 +167,122 @@ test('a transaction counts as changed when its height, its date or its sight is 
   t.is(changes({ ...first, date: 2 }), 1)
   t.is(changes({ ...first, date: 2, height: 8 }), 1)
   t.is(changes({ ...first, date: 2, height: 8, isSeen: false }), 1)
+})
+
+test('a transaction counts as changed when its block, its grade or its wait for a second server is another', t => {
+  const ledger = new Ledger({ findScript: () => undefined })
+  const raw = { txid: 'a', inputs: [], outputs: [], isCoinbase: false, isPegOut: false, weight: 1 }
+  const first: Standing = { height: 7, date: 1, isSeen: true }
+  const tx = ledger.put(raw, first)
+  t.like(tx, { block: '', grade: 'claimed', heldSince: 0 })
+  ledger.takeChanges()
+  const changes = (more: Partial<Standing>): [number, number] => {
+    ledger.put(raw, { ...first, ...more })
+    return [ledger.takeChanges().length, tx.heldSince]
+  }
+  t.deepEqual(changes({}), [0, 0])
+  t.deepEqual(changes({ heldSince: 5 }), [1, 5])
+  t.deepEqual(changes({ heldSince: 5 }), [0, 5])
+  t.is(confirmedHeightOf(tx), 0)
+  // One that two servers know, or that is in no block, waits for nothing.
+  t.deepEqual(changes({ heldSince: 5, grade: 'agreed' }), [1, 0])
+  t.is(confirmedHeightOf(tx), 7)
+  t.deepEqual(changes({ block: 'b', grade: 'agreed' }), [1, 0])
+  t.deepEqual(changes({ heldSince: 5, height: 0 }), [1, 0])
+  t.deepEqual(changes({ heldSince: 1 }), [1, 1])
+  t.is(confirmedHeightOf(tx), 0)
+  ledger.drop(tx)
+  t.like(tx, { height: -1, block: '', grade: 'claimed', heldSince: 0 })
+  ledger.put(raw, { ...first, block: 'b', grade: 'proven' })
+  ledger.drop(tx)
+  t.like(tx, { height: -1, block: '', grade: 'claimed', heldSince: 0 })
+})
+
+test('a payment that waits for a second server is unconfirmed for its coins, what is built on it, and its rivals', t => {
+  const { ledger, put } = smallLedger()
+  put('source', 'foreign', 3)
+  const held = ledger.put(rawTx('held', ['source']), { height: 4, date: 1, isSeen: true, heldSince: 9 })
+  t.like(ledger.coinAt('held:0'), { height: 0, isOwnChange: true })
+  const theirs = ledger.put(rawTx('theirs', ['foreign2']), { height: 4, date: 1, isSeen: true, heldSince: 9 })
+  put('child', 'theirs')
+  t.false(ledger.coinAt('child:0')?.isOwnChange)
+  const payment = { txid: 'other', spends: ['source:0'] }
+  t.is(rivalOf(ledger, payment, 1), undefined)
+  for (const tx of [held, theirs]) ledger.place(tx, { height: 4, date: 1, isSeen: true })
+  t.is(rivalOf(ledger, payment, 1), 'held')
+  t.is(rivalOf(ledger, { ...payment, txid: 'held' }, 1), undefined)
+  t.like(ledger.coinAt('held:0'), { height: 4 })
+  t.true(ledger.coinAt('child:0')?.isOwnChange)
+})
+
+test('a coin has the grade of its transaction, and own change the weakest of the payments that it was made from', t => {
+  const { ledger } = smallLedger()
+  const put = (txid: string, sources: readonly string[], more: Partial<Standing> = {}): void =>
+    void ledger.put(rawTx(txid, sources), { height: 0, date: 1, isSeen: true, ...more })
+  const gradeOf = (txid: string, more: object = {}): string =>
+    ledger.gradeOf({ txid, height: 0, isOwnChange: true, ...more } as never)
+  put('agreed', ['x1'], { height: 3, grade: 'agreed' })
+  put('proven', ['x2'], { height: 3, grade: 'proven' })
+  put('one', ['proven'])
+  put('both', ['one', 'agreed'])
+  put('end', ['both', 'one'])
+  t.is(gradeOf('one'), 'proven')
+  t.is(gradeOf('both'), 'agreed')
+  t.is(gradeOf('end'), 'agreed')
+  t.is(gradeOf('end', { isOwnChange: false }), 'claimed')
+  t.is(gradeOf('agreed', { height: 3 }), 'agreed')
+  t.is(gradeOf('unknown'), 'claimed')
+  put('late', ['agreed', 'proven'], { height: 4, grade: 'proven' })
+  t.is(gradeOf('late', { height: 4 }), 'proven')
+  put('foreign', ['x3', 'proven'])
+  t.is(gradeOf('foreign'), 'proven')
+  put('received', ['x4'])
+  t.is(gradeOf('received'), 'claimed')
+  put('ring', ['ring', 'proven'])
+  t.is(gradeOf('ring'), 'proven')
+  put('held', ['proven'], { height: 4, heldSince: 9 })
+  put('above', ['held'])
+  t.is(gradeOf('above'), 'proven')
+  t.is(weakestOf(new Set()), undefined)
+  t.is(weakestOf(new Set(['proven', 'agreed', 'claimed'] as const)), 'claimed')
+  t.is(weakestOf(new Set(['proven', 'agreed'] as const)), 'agreed')
+  t.is(weakestOf(new Set(['proven'] as const)), 'proven')
+})
+
+test('an output with tokens is no coin, and its payment and what spends it are uses of its script', t => {
+  const token = new Uint8Array([0xef, ...new Uint8Array(32), 0x20, 7])
+  for (const order of [
+    ['source', 'spender'],
+    ['spender', 'source']
+  ]) {
+    const uses: string[] = []
+    const record = { addTxid: (txid: string) => void uses.push(txid) } as unknown as ScriptRecord
+    const ledger = new Ledger({
+      findScript: script => (script.length === 1 && script[0] === 7 ? record : undefined)
+    })
+    const raws = {
+      source: { ...rawTx('source', ['foreign']), outputs: [{ value: 5n, script: token }] },
+      spender: { ...rawTx('spender', ['source']), outputs: [{ value: 4n, script: FOREIGN }] }
+    }
+    for (const name of order)
+      ledger.put(raws[name as keyof typeof raws], { height: 0, date: 1, isSeen: true })
+    t.deepEqual([...new Set(uses)].sort(), ['source', 'spender'], order.join())
+    t.deepEqual([...ledger.coins()], [])
+    t.is(ledger.balance(), 0n)
+  }
+})
+
+test('payments of private coins, whose inputs name no coin, are no rivals of each other', t => {
+  const { ledger, heightsOf } = smallLedger()
+  for (const txid of ['one', 'two'])
+    ledger.put(rawTx(txid, ['0'.repeat(64)]), { height: 0, date: 1, isSeen: true })
+  t.deepEqual(heightsOf('one', 'two'), [0, 0])
+})
+
+/** A transaction that spends the first output of each source, and pays a script of ours. */
+const rawTx = (txid: string, sources: readonly string[]): RawTx => ({
+  ...{ txid, inputs: sources.map(source => ({ txid: source, vout: 0 })) },
+  ...{ outputs: [{ value: 5n, script: OWN }], isCoinbase: false, isPegOut: false, weight: 1 }
 })
 
 test('a transaction falls once, with what was built on it, also where a server makes up a ring of them', t => {
