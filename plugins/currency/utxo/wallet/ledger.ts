@@ -69,9 +69,7 @@ export class Ledger {
         ours: [],
         revision: 0,
         ...standing,
-        block: standing.block ?? '',
-        grade: standing.grade ?? 'claimed',
-        heldSince: 0
+        ...NEW
       }
       this.#txs.set(tx.txid, tx)
       this.#changed.add(tx)
@@ -282,6 +280,9 @@ export class Ledger {
     }
   }
 }
+
+/** What a transaction has until it is placed. */
+const NEW = { block: '', grade: 'claimed', heldSince: 0 } as const
 
 /** The weakest of some grades; undefined of none. */
 export const weakestOf = (grades: ReadonlySet<Grade>): Grade | undefined =>
