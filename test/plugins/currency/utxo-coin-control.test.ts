@@ -1,5 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { type EngineCoin, isWalletError, nativeAmount, type SpendInfo } from '../../../kernel/plugin-api.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { chosenCoins, type SpendSource } from '../../../plugins/currency/utxo/spend/choose-coins.ts'
 import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -154,7 +156,18 @@ test('coins that cannot be chosen are refused with the reason', async t => {
   t.regex(await ruleOf([`${'00'.repeat(32)}:0`]), /unspent ones of this wallet/)
   t.regex(await ruleOf([]), /must be 1 to/)
   t.is(await ruleOf([incoming], { replaces: 'ab' }), 'TX_NOT_FOUND')
-  t.is(await ruleOf([await coinOf(alice, '200000')], { ...spendOf('250000') }), 'INSUFFICIENT_FUNDS')
+  const whole = [await coinOf(alice, '200000')]
+  const most = Number(await alice.engine.getMaxSpendable?.(spendOf('0', { coins: whole }), {}))
+  const networkFee = 200_000 - most
+  t.true(networkFee > 0)
+  const short = await t.throwsAsync(alice.engine.makeSpend(spendOf('250000', { coins: whole }), {}), {
+    code: 'INSUFFICIENT_FUNDS'
+  })
+  t.like(short, {
+    details: {
+      ...{ available: '200000', networkFee: String(networkFee), needed: String(250_000 + networkFee) }
+    }
+  })
   const risky = await alice.engine.makeSpend(
     spendOf('20000', { coins: [incoming], noUnconfirmed: false }),
     {}
@@ -162,4 +175,27 @@ test('coins that cannot be chosen are refused with the reason', async t => {
   t.deepEqual(risky.spentCoins, [incoming])
   await alice.engine.freezeCoins?.([incoming])
   t.regex(await ruleOf([incoming], { noUnconfirmed: false }), /frozen/)
+  const signed = await alice.engine.signTx(
+    await alice.engine.makeSpend(spendOf('20000', { coins: whole }), {}),
+    alice.privateKeys
+  )
+  await alice.engine.reservePayments?.([signed])
+  t.is(await ruleOf(whole, { replaces: signed.txid }), 'NOT_SUPPORTED')
+})
+
+test('up to a thousand coins can be chosen', t => {
+  const coins = Array.from({ length: 1001 }, (_, vout) => ({
+    ...{ txid: 'aa', vout, value: 5n, height: 3, isCoinbase: false, isPegOut: false, isOwnChange: false }
+  }))
+  const source = {
+    ...{ coin: bitcoinRow, height: 10, frozen: new Set(), reserved: { isReserved: () => false } },
+    ledger: { coins: () => coins }
+  } as unknown as SpendSource
+  const choose = (count: number): number =>
+    chosenCoins(source, {
+      ...{ tokenId: null, spendTargets: [] },
+      coins: coins.slice(0, count).map(({ txid, vout }) => `${txid}:${vout}`)
+    }).length
+  t.is(choose(1000), 1000)
+  t.throws(() => choose(1001), { code: 'OPTION_INVALID', message: /1 to 1000/ })
 })

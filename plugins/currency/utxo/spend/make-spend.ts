@@ -36,7 +36,7 @@ import { maxAmountOf, type Selection, shuffledCoins, wholeAmountOf } from './sel
  * What `replaces` a signed payment spends all its coins and pays more for its place.
  *
  * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, SPEND_TO_SELF, ADDRESS_INVALID,
- *   AMOUNT_INVALID, FEE_INVALID, MEMO_INVALID
+ *   AMOUNT_INVALID, FEE_INVALID, MEMO_INVALID; what {@link chosenCoins} throws, also where `replaces` is there
  */
 export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransaction => {
   const payees = readPayees(source, spend)
@@ -46,13 +46,14 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
   const goal = goalOf(source, spend, { amount, outputs: lengthsOf(scripts, memo) })
   const { replaces } = spend
   const replaced = replaces === undefined ? undefined : replacedOf(source, replaces)
+  const chosen = spend.coins === undefined ? undefined : chosenCoins(source, spend)
   const { selection, rate } =
     replaced === undefined
       ? {
           selection:
-            spend.coins === undefined
+            chosen === undefined
               ? chooseCoins(source, sortCoins(source, spend), goal)
-              : spendChosen(source, chosenCoins(source, spend), goal),
+              : spendChosen(source, chosen, goal),
           rate: goal.rate
         }
       : chooseReplacement(source, replaced, goal)
