@@ -40,7 +40,14 @@ export class FakeNode {
   readonly #seen = new Map<string, ChainBlock>()
   /** Payments of the wallet that have left the mempool. */
   readonly forgotten: string[] = []
+  /** While the wallet is unloaded and not loaded again. */
+  unloading: Promise<void> | undefined
+  /** How many methods of the wallet were called while it was not loaded. */
+  refusedUnloaded = 0
+  /** What waited already when the wallet got its addresses; it sees that once it is loaded again. */
+  readonly #overlooked = new Set<string>()
   #hasWallet = false
+  #isLoaded = false
   #hasSearched = false
   readonly #labels = new Map<string, string>()
 
@@ -84,16 +91,29 @@ export class FakeNode {
 
   async #call(method: string, params: readonly Json[] | JsonObject): Promise<Json | undefined> {
     const { view } = this.chain
+    if (OF_WALLET.includes(method) && !this.#isLoaded) {
+      this.refusedUnloaded += 1
+      throw new Refusal(-18, 'Requested wallet does not exist or is not loaded')
+    }
     const [first = null, second = null] = Array.isArray(params) ? (params as readonly Json[]) : []
     switch (method) {
       case 'getblockchaininfo':
         return { blocks: view.height, headers: view.height, pruned: this.isPruned }
       case 'listwallets':
-        return this.#hasWallet ? ['holdfast'] : []
+        return this.#isLoaded ? ['holdfast'] : []
       case 'loadwallet':
-        throw new Refusal(-18, 'Path does not exist.')
+        if (!this.#hasWallet) throw new Refusal(-18, 'Path does not exist.')
+        if (this.#isLoaded) throw new Refusal(-4, 'Wallet file verification failed. Already loaded.')
+        this.#isLoaded = true
+        this.#overlooked.clear()
+        return { name: 'holdfast' }
+      case 'unloadwallet':
+        this.#isLoaded = false
+        await this.unloading
+        return null
       case 'createwallet':
         this.#hasWallet = true
+        this.#isLoaded = true
         return { name: 'holdfast' }
       case 'getwalletinfo':
         return {
@@ -109,6 +129,7 @@ export class FakeNode {
       case 'importdescriptors':
         if ((method === 'importmulti') === this.hasDescriptors)
           throw new Refusal(-4, 'Only for other wallets')
+        for (const { tx } of view.mempool.entries()) this.#overlooked.add(tx.txid)
         await this.search?.ended
         this.#hasSearched = true
         return (first as readonly Json[]).map(() => ({ success: true }))
@@ -156,7 +177,7 @@ export class FakeNode {
       case 'estimatesmartfee':
         return { errors: ['Insufficient data or no feerate found'], blocks: 0 }
       case 'getmempoolinfo':
-        return { mempoolminfee: 0.00001, minrelaytxfee: 0.00001 }
+        return { size: view.mempool.size, mempoolminfee: 0.00001, minrelaytxfee: 0.00001 }
       case 'testmempoolaccept':
         return [
           this.refusal === undefined ? { allowed: true } : { allowed: false, 'reject-reason': this.refusal }
@@ -221,7 +242,8 @@ export class FakeNode {
         if (blockindex > 0) rows.push({ txid, confirmations, blockheight: height, blockindex })
       })
     if (this.#hasSearched)
-      for (const { tx } of view.mempool.entries()) rows.push({ txid: tx.txid, confirmations: 0 })
+      for (const { tx } of view.mempool.entries())
+        if (!this.#overlooked.has(tx.txid)) rows.push({ txid: tx.txid, confirmations: 0 })
     return { transactions: rows, removed, lastblock: view.tip.hash }
   }
 
@@ -245,6 +267,11 @@ export class FakeNode {
     return undefined
   }
 }
+
+const OF_WALLET: readonly string[] = [
+  ...['getwalletinfo', 'getaddressinfo', 'importmulti', 'importdescriptors', 'setlabel'],
+  ...['listsinceblock', 'listtransactions', 'gettransaction']
+]
 
 /** Serves a node over HTTP to those who know its login; gives its address. */
 export const serveNode = async (t: ExecutionContext, node: FakeNode, login: string): Promise<string> => {

@@ -1,7 +1,8 @@
+import type { Txid } from '../../../kernel/index.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { segwitAddressesOf } from './lab-nodes.ts'
-import { wordsOf } from './node-lab.ts'
+import { PATIENCE_MS, wordsOf } from './node-lab.ts'
 import { becomes, isConfirmed, ONE, openRich, pay, payAll, type Story } from './story-steps.ts'
 
 /** See its title. */
@@ -78,6 +79,22 @@ export const forgetsIncoming: Story = {
     await becomes(t, owner, txid, isConfirmed)
     await owner.agree(t, 'mined')
     t.is(owner.balances().trusted, String(ONE + ONE / 2n))
+  }
+}
+
+/** See its title. */
+export const seesWaiting: Story = {
+  title: 'a payment that waits already when the wallet is opened is counted, and confirmed by the next block',
+  run: async (t, lab) => {
+    const words = wordsOf(t)
+    const [address = ''] = await segwitAddressesOf(lab.node, words, 1)
+    const txid = await lab.pay(address, 3)
+    const owner = await lab.open(words)
+    await waitFor(() => owner.balances().untrusted_pending === String(3n * ONE), PATIENCE_MS)
+    t.is((await owner.wallet.getTransaction(txid as Txid)).confirmations, 'unconfirmed')
+    await lab.mine(1)
+    await becomes(t, owner, txid as Txid, isConfirmed)
+    await owner.agree(t, 'confirmed')
   }
 }
 

@@ -5,6 +5,7 @@ import {
   forgetsIncoming,
   restartsAfterReorganisation,
   restartsOffline,
+  seesWaiting,
   sendsAgain,
   waitsForCoinbase
 } from './chain-stories.ts'
@@ -46,6 +47,7 @@ for (const backend of ['electrum', 'rpc'] as const) {
   runStory(test, followsRival, { backend })
   runStory(test, sendsAgain, { backend })
   runStory(test, forgetsIncoming, { backend })
+  runStory(test, seesWaiting, { backend })
 }
 runStory(test, sweeps, { backend: 'rpc' })
 for (const backend of ['electrum', 'rpc', 'esplora'] as const)

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { drawPart } from '../../helpers/drawn-runs.ts'
-import { followsReorganisations, forgetsIncoming, sendsAgain } from './chain-stories.ts'
+import { followsReorganisations, forgetsIncoming, seesWaiting, sendsAgain } from './chain-stories.ts'
 import { bitcoinCashLab, bitcoinLab, litecoinLab, replacingLab } from './lab-nodes.ts'
 import type { NodeLabOptions } from './node-lab.ts'
 import { STORIES } from './npm-stories.ts'
@@ -24,7 +24,9 @@ const stories: readonly (readonly [Story, NodeLabOptions])[] = [
       [receivesAndPays, followsReorganisations].map(story => [story, { coin, backend }] as const)
     )
   ]),
-  ...[followsRival, sendsAgain, forgetsIncoming].map(story => [story, { backend: 'rpc' }] as const),
+  ...[followsRival, sendsAgain, forgetsIncoming, seesWaiting].map(
+    story => [story, { backend: 'rpc' }] as const
+  ),
   [replacesOrCancels, { coin: replacingLab }]
 ]
 const seeds: string[] = []

@@ -105,6 +105,38 @@ test('the history of before is found by one search for all addresses, and not se
   t.is(world.node.called.filter(method => method === 'importmulti').length, 1)
 })
 
+test('a payment that waited before the node had the addresses is seen, and the wallet stays connected while the node looks for it', async t => {
+  const world = makeWorld(t)
+  const { node, chain } = world
+  const other = await world.openWallet()
+  const alice = await world.openWallet({ isStarted: false })
+  chain.fund(await addressOf(alice), '70000')
+  let end = (): void => undefined
+  node.unloading = new Promise(resolve => (end = resolve))
+  await alice.engine.startEngine()
+  const syncing = alice.engine.syncNetwork({})
+  const callsOf = (method: string): number => node.called.filter(name => name === method).length
+  await until('it unloads its wallet', () => callsOf('unloadwallet') === 1)
+  await until('it is looked at', () => node.refusedUnloaded > 0)
+  end()
+  await syncing
+  t.is(detailsOf(alice).incoming, '70000')
+  chain.fund(await addressOf(other), '50000')
+  await until('the other one goes on', () => detailsOf(other).incoming === '50000')
+  t.is(callsOf('unloadwallet'), 1)
+  t.is(callsOf('createwallet'), 1)
+  t.deepEqual(other.reported.connections, [undefined])
+})
+
+test('a wallet of the node that someone unloads is loaded again', async t => {
+  const world = makeWorld(t)
+  const alice = await world.openWallet()
+  await world.node.answer(JSON.stringify({ id: 1, method: 'unloadwallet', params: ['holdfast'] }))
+  world.chain.fund(await addressOf(alice), '70000')
+  await until('it is seen', () => detailsOf(alice).incoming === '70000')
+  t.deepEqual(alice.reported.connections, [undefined])
+})
+
 test('while the node searches its blocks the wallet says how far it is, and goes on by itself at the end', async t => {
   const world = makeWorld(t, { speed: 5 })
   let end = (): void => undefined

@@ -30,6 +30,8 @@ interface NodeRpcOptions {
   /** The wallet of the node whose methods are called. */
   readonly wallet: string
   readonly onBusy?: OnBusy | undefined
+  /** Called when the node has not loaded the wallet; what it has refused for that is sent once more afterwards. */
+  readonly onUnloaded?: () => Promise<void>
 }
 
 /**
@@ -40,9 +42,11 @@ interface NodeRpcOptions {
 export class NodeRpc {
   readonly #queue: RequestQueue
   readonly #wallet: string
+  readonly #onUnloaded: (() => Promise<void>) | undefined
   #nextId = 0
 
-  constructor(io: Io, { base, circuit, wallet, onBusy }: NodeRpcOptions) {
+  constructor(io: Io, { base, circuit, wallet, onBusy, onUnloaded }: NodeRpcOptions) {
+    this.#onUnloaded = onUnloaded
     this.#queue = new RequestQueue(io, {
       // A node that is stopped waits half a minute for connections that are kept.
       ...{ base, circuit, headers: { connection: 'close' }, withLogin: true },
@@ -97,6 +101,18 @@ export class NodeRpc {
     calls: readonly NodeCall[],
     limits: Pick<QueuedRequest, 'deadlineMs' | 'sentBefore'>
   ): Promise<(Json | NodeRefusal)[]> {
+    const answers = await this.#sendOnce(path, calls, limits)
+    const isUnloaded = answers.some(answer => answer instanceof NodeRefusal && answer.code === NO_WALLET)
+    if (!isUnloaded || path !== this.#wallet || this.#onUnloaded === undefined) return answers
+    await this.#onUnloaded()
+    return this.#sendOnce(path, calls, limits)
+  }
+
+  async #sendOnce(
+    path: string,
+    calls: readonly NodeCall[],
+    limits: Pick<QueuedRequest, 'deadlineMs' | 'sentBefore'>
+  ): Promise<(Json | NodeRefusal)[]> {
     const first = this.#nextId
     this.#nextId += calls.length
     const requests = calls.map(({ method, params = [] }, at) => ({
@@ -128,6 +144,8 @@ export class NodeRpc {
   }
 }
 
+/** There is no wallet of that name, or it is not loaded. */
+export const NO_WALLET = -18
 /** Calls of one request. */
 const BATCH = 50
 /** The payments of a wallet with some ten thousand of them, or a large block. */

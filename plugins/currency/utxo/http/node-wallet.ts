@@ -1,6 +1,6 @@
 import { type Io, type Json, WalletError } from '../../../../kernel/plugin-api.ts'
 import type { WatchedBranch } from '../wallet/scripts.ts'
-import { NodeRefusal, NodeRpc } from './node-rpc.ts'
+import { NO_WALLET, NodeRefusal, NodeRpc } from './node-rpc.ts'
 import { asObject } from './polled-connection.ts'
 import type { OnBusy } from './request-queue.ts'
 
@@ -10,6 +10,8 @@ export class NodeWallet {
   readonly #base: string
   /** Goes on when the connection that began it is closed. */
   #learning: Promise<void> | undefined
+  #loading: Promise<void> | undefined
+  #progress: Promise<WalletError> | undefined
 
   constructor(url: string, base: string) {
     this.url = url
@@ -17,7 +19,53 @@ export class NodeWallet {
   }
 
   rpc(io: Io, circuit: string | undefined, onBusy?: OnBusy): NodeRpc {
-    return new NodeRpc(io, { base: this.#base, circuit, wallet: WALLET, onBusy })
+    const rpc: NodeRpc = new NodeRpc(io, {
+      ...{ base: this.#base, circuit, wallet: WALLET, onBusy },
+      onUnloaded: () => this.#load(rpc)
+    })
+    return rpc
+  }
+
+  /** Has the node load its wallet, or make it. */
+  async open(rpc: NodeRpc): Promise<void> {
+    try {
+      await this.#load(rpc)
+    } catch (error) {
+      if (!(error instanceof NodeRefusal && error.code === NO_WALLET)) throw error
+      await rpc.node('createwallet', {
+        ...{ wallet_name: WALLET, disable_private_keys: true },
+        ...{ blank: true, load_on_startup: true }
+      })
+    }
+  }
+
+  /** Has the node load its wallet unless it has. A reload is waited for. @throws NodeRefusal where there is none */
+  #load(rpc: NodeRpc): Promise<void> {
+    this.#loading ??= loadWallet(rpc).finally(() => (this.#loading = undefined))
+    return this.#loading
+  }
+
+  /**
+   * Has the node look through its mempool for payments to keys that are new, which it does when it loads a wallet. A search of the chain
+   * leaves them out in Litecoin Core 0.21, so that what waited already would be missed until a block has it.
+   */
+  async #reload(rpc: NodeRpc): Promise<void> {
+    const { size } = asObject(await rpc.node('getmempoolinfo'))
+    const { scanning } = asObject(await rpc.wallet('getwalletinfo'))
+    // A search for another wallet would be waited for, and ends with a reload of its own.
+    if (size === 0 || (scanning !== false && scanning !== undefined)) return
+    await this.#loading?.catch(() => undefined)
+    const reload = async (): Promise<void> => {
+      try {
+        await rpc.node('unloadwallet', [WALLET], LOAD_MS)
+      } catch (error) {
+        // A search has just begun.
+        if (!(error instanceof NodeRefusal)) throw error
+      }
+      await loadWallet(rpc)
+    }
+    this.#loading = reload().finally(() => (this.#loading = undefined))
+    await this.#loading
   }
 
   /**
@@ -89,10 +137,18 @@ export class NodeWallet {
     await rpc.many(
       fresh.map(({ first, count }) => ({ method: 'setlabel', params: [first, `${WALLET} ${count + AHEAD}`] }))
     )
+    // But for this, which hours of searching need not be repeated for.
+    await this.#reload(rpc)
   }
 
   /** The error of a wallet whose keys the node's wallet does not know yet. */
-  async notYet(rpc: NodeRpc): Promise<WalletError> {
+  notYet(rpc: NodeRpc): Promise<WalletError> {
+    // Asked for by many scripts at once, it would keep those that search from their turn.
+    this.#progress ??= this.#readProgress(rpc).finally(() => (this.#progress = undefined))
+    return this.#progress
+  }
+
+  async #readProgress(rpc: NodeRpc): Promise<WalletError> {
     const { progress } = asObject(asObject(await rpc.wallet('getwalletinfo')).scanning)
     const done = typeof progress === 'number' ? `, ${Math.floor(progress * 100)} % done` : ''
     return this.#problem(`it searches its blocks for the payments of this wallet${done}`)
@@ -103,11 +159,18 @@ export class NodeWallet {
   }
 }
 
+const loadWallet = async (rpc: NodeRpc): Promise<void> => {
+  const loaded = await rpc.node('listwallets')
+  if (!Array.isArray(loaded) || !loaded.includes(WALLET)) await rpc.node('loadwallet', [WALLET], LOAD_MS)
+}
+
 /** The name of the node's wallet. */
-export const WALLET = 'holdfast'
+const WALLET = 'holdfast'
 /** Scripts of a branch that the node watches beyond those that a wallet does. */
 const AHEAD = 1000
 const NO_END = 7 * 86_400_000
+/** A wallet with very many payments is read from its file. */
+const LOAD_MS = 600_000
 const SEARCH_LOOK_MS = 60_000
 /** Before and after it searches, a node reads and writes its wallet. */
 const MAX_IDLE = 3

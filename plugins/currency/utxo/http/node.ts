@@ -13,7 +13,7 @@ import type { BlockCursor, KeptHistory, WatchedBranch } from '../wallet/scripts.
 import { type FoundCoins, searchCoins } from './node-coins.ts'
 import { NodeHistory, type NodeTip } from './node-history.ts'
 import { NodeRefusal, type NodeRpc } from './node-rpc.ts'
-import { NodeWallet, searchedEnds, WALLET } from './node-wallet.ts'
+import { NodeWallet, searchedEnds } from './node-wallet.ts'
 import { asObject, PolledConnection, refuse } from './polled-connection.ts'
 import { PAYMENT_WAIT_MS } from './request-queue.ts'
 
@@ -129,22 +129,9 @@ class NodeConnection extends PolledConnection {
     const { blocks, headers } = asObject(await this.#rpc.node('getblockchaininfo'))
     if (Number(headers) - Number(blocks) > MAX_BEHIND)
       throw new Error(`The node has ${String(blocks)} of ${String(headers)} blocks`)
-    const loaded = await this.#rpc.node('listwallets')
-    if (!Array.isArray(loaded) || !loaded.includes(WALLET)) await this.#openWallet()
+    await this.#options.server.open(this.#rpc)
     await this.#seed()
     await this.#read()
-  }
-
-  async #openWallet(): Promise<void> {
-    try {
-      await this.#rpc.node('loadwallet', [WALLET])
-    } catch (error) {
-      if (!(error instanceof NodeRefusal && error.code === NO_WALLET)) throw error
-      await this.#rpc.node('createwallet', {
-        ...{ wallet_name: WALLET, disable_private_keys: true },
-        ...{ blank: true, load_on_startup: true }
-      })
-    }
   }
 
   async #answer({ method, params: [first = null, second = null] }: ElectrumCall): Promise<Json> {
@@ -380,8 +367,6 @@ const NOT_FOUND = -5
 const MAX_BEHIND = 6
 /** A transaction that is none, or that the node does not take. */
 const VERDICTS: readonly number[] = [-22, -25, -26, -27]
-/** There is no wallet of that name. */
-const NO_WALLET = -18
 const LOOK_MS = 1000
 const STOP_MS = 5000
 /** A question waits for so long while the node searches the chain; then it is asked again later. */
