@@ -53,7 +53,7 @@ export interface LitecoinNodeOptions {
   readonly takesReplacements?: boolean
 }
 
-/** Starts a node in a folder of its own and makes its wallet. @throws Error if it does not start within half a minute */
+/** Starts a node in a folder of its own and makes its wallet. @throws Error if it ends, or does not start within two minutes */
 export const startLitecoinNode = async ({
   takesReplacements = false
 }: LitecoinNodeOptions = {}): Promise<LitecoinNode> => {
@@ -143,7 +143,7 @@ const untilReady = async (call: NodeCall, child: ChildProcess): Promise<void> =>
       await call('getblockcount')
       return
     } catch (error) {
-      if (child.exitCode !== null || tries > 600) throw error
+      if (child.exitCode !== null || tries > 2400) throw error
       await sleep(50)
     }
   }

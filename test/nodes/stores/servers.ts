@@ -75,7 +75,7 @@ const serverOf = async ({ url, folder, launch, isReady }: Launched): Promise<Sto
   let child = launch()
   const ready = async (): Promise<void> => {
     for (let tries = 0; !isReady(); tries += 1) {
-      if (tries > 300) throw new Error(`The server at ${url} does not start`)
+      if (tries > 1200 || child.exitCode !== null) throw new Error(`The server at ${url} does not start`)
       await sleep(100)
     }
   }

@@ -1,8 +1,7 @@
 import type { Txid } from '../../../kernel/index.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
-import { waitFor } from '../../helpers/device.ts'
 import { segwitAddressesOf } from './lab-nodes.ts'
-import { PATIENCE_MS, wordsOf } from './node-lab.ts'
+import { eventually, wordsOf } from './node-lab.ts'
 import { becomes, isConfirmed, ONE, openRich, pay, payAll, type Story } from './story-steps.ts'
 
 /** See its title. */
@@ -26,7 +25,7 @@ export const followsReorganisations: Story = {
       await lab.chain.follow()
       await becomes(t, owner, txid, tx => !isConfirmed(tx))
       // What a node has forgotten, the wallet sends again.
-      await waitFor(async () => (await node.call('getrawmempool')).includes(txid))
+      await eventually(async () => (await node.call('getrawmempool')).includes(txid))
       await lab.chain.follow()
       await owner.agree(t, `${depth} blocks replaced`)
       t.false(isConfirmed(await owner.wallet.getTransaction(txid)))
@@ -50,9 +49,9 @@ export const sendsAgain: Story = {
     })
     await lab.node.restart()
     // By RPC the wallet itself is the first to see it, and sends it again at once.
-    if (lab.backend === 'electrum') await waitFor(() => wasForgotten)
+    if (lab.backend === 'electrum') await eventually(() => wasForgotten)
     stop()
-    await waitFor(async () => (await lab.node.call('getrawmempool')).includes(txid))
+    await eventually(async () => (await lab.node.call('getrawmempool')).includes(txid))
     await lab.mine(1)
     await becomes(t, owner, txid, isConfirmed)
     await owner.agree(t, 'mined at last')
@@ -90,8 +89,8 @@ export const seesWaiting: Story = {
     const [address = ''] = await segwitAddressesOf(lab.node, words, 1)
     const txid = await lab.pay(address, 3)
     const owner = await lab.open(words)
-    await waitFor(() => owner.balances().untrusted_pending === String(3n * ONE), PATIENCE_MS)
-    t.is((await owner.wallet.getTransaction(txid as Txid)).confirmations, 'unconfirmed')
+    await becomes(t, owner, txid as Txid, ({ confirmations }) => confirmations === 'unconfirmed')
+    t.is(owner.balances().untrusted_pending, String(3n * ONE))
     await lab.mine(1)
     await becomes(t, owner, txid as Txid, isConfirmed)
     await owner.agree(t, 'confirmed')
@@ -111,7 +110,7 @@ export const waitsForCoinbase: Story = {
     t.not(owner.balances().immature, '0')
     // What the next block may spend, the node relays, and its own wallet calls immature for one block more.
     await lab.mine(1)
-    await waitFor(() => owner.balances().immature === '0')
+    await eventually(() => owner.balances().immature === '0')
     t.not((await owner.nodeBalances()).immature, '0')
     const { txid } = await pay(owner, [[await lab.node.call('getnewaddress'), ONE]])
     t.true((await lab.node.call('getrawmempool')).includes(txid))
@@ -136,7 +135,7 @@ export const restartsOffline: Story = {
     const [balances, count] = [owner.balances(), (await owner.wallet.getTransactions()).length]
     await owner.kernel.close()
     const again = await lab.reopen(owner, { storage, isOffline: true })
-    await waitFor(() => again.balances().trusted === balances.trusted)
+    await eventually(() => again.balances().trusted === balances.trusted)
     t.deepEqual(again.balances(), balances)
     t.is((await again.wallet.getTransactions()).length, count)
     t.is((await again.wallet.getTransaction(txid)).txid, txid)
@@ -166,7 +165,7 @@ export const restartsAfterReorganisation: Story = {
     await lab.chain.follow()
     const again = await lab.reopen(owner, { storage, isOffline: false })
     await becomes(t, again, txid, tx => !isConfirmed(tx))
-    await waitFor(async () => (await node.call('getrawmempool')).includes(txid))
+    await eventually(async () => (await node.call('getrawmempool')).includes(txid))
     await lab.mine(1)
     await becomes(t, again, txid, isConfirmed)
     await again.agree(t, 'mined again')

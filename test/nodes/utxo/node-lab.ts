@@ -195,8 +195,26 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
   }
 }
 
-/** As long as a step may take behind a slow server. */
-export const PATIENCE_MS = 90_000
+/**
+ * Waits for what a step brings, for as long as that may take behind a slow server on a busy machine. A failed look is one that saw
+ * nothing yet.
+ */
+export const eventually = (isTrue: () => boolean | Promise<boolean>): Promise<void> => {
+  let failure: unknown
+  const look = async (): Promise<boolean> => {
+    try {
+      return await isTrue()
+    } catch (error) {
+      failure = error
+      return false
+    }
+  }
+  return waitFor(look, PATIENCE_MS).catch(error => {
+    throw failure ?? error
+  })
+}
+
+const PATIENCE_MS = 120_000
 
 // Nothing listens there.
 const NOWHERE = 'tcp://127.0.0.1:1'
@@ -283,14 +301,14 @@ const labWalletOf = (
     balances,
     nodeBalances,
     async agree(t, step) {
-      let [ours, theirs] = [balances(), await nodeBalances()]
-      await waitFor(async () => {
-        const height = await node.call('getblockcount')
-        ;[ours, theirs] = [balances(), await nodeBalances()]
+      let [ours, theirs]: readonly object[] = []
+      await eventually(async () => {
         // Before the newest block, what the wallet says may be right by chance.
-        const isThere = wallet.engine.getSnapshot().blockHeight === height
-        return isThere && JSON.stringify(ours) === JSON.stringify(theirs)
-      }, PATIENCE_MS).catch(() => {})
+        const height = await node.call('getblockcount')
+        theirs = { ...(await nodeBalances()), height }
+        ours = { ...balances(), height: wallet.engine.getSnapshot().blockHeight }
+        return JSON.stringify(ours) === JSON.stringify(theirs)
+      }).catch(error => t.log(`${step}: ${error}`))
       t.deepEqual(ours, theirs, step)
     }
   }

@@ -6,8 +6,7 @@ import { p2pkh, p2sh, p2tr, p2wpkh } from '@scure/btc-signer'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
 import { nativeAmount, type Transaction, type Txid } from '../../../kernel/index.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
-import { waitFor } from '../../helpers/device.ts'
-import { type LabWallet, wordsOf } from './node-lab.ts'
+import { eventually, type LabWallet, wordsOf } from './node-lab.ts'
 import { becomes, isConfirmed, ONE, openRich, pay, payAll, type Story } from './story-steps.ts'
 
 type SpendInput = Parameters<LabWallet['wallet']['makeSpend']>[0]
@@ -196,7 +195,7 @@ export const freezesCoins: Story = {
     )
     await owner.wallet.sync()
     const other = await lab.reopen(owner, { storage: memoryStorage(new Map()), isOffline: false })
-    await waitFor(() => other.balances().trusted === owner.balances().trusted)
+    await eventually(() => other.balances().trusted === owner.balances().trusted)
     t.deepEqual(
       (await other.wallet.listCoins()).map(({ state, label = '' }) => [state, label.startsWith('kept')]),
       [
@@ -231,7 +230,7 @@ export const hastens: Story = {
       await owner.agree(t, 'mined')
     }
     const incoming = await lab.pay(await owner.address(), 0.5)
-    await waitFor(async () => (await owner.wallet.listCoins()).some(({ txid }) => txid === incoming))
+    await eventually(async () => (await owner.wallet.listCoins()).some(({ txid }) => txid === incoming))
     await hasten(incoming)
     const low = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: '1' } } as const
     const spendTargets = [
@@ -270,7 +269,7 @@ export const carriesMemos: Story = {
     await becomes(t, owner, txid, isConfirmed)
     await owner.agree(t, 'mined')
     const other = await lab.open(words)
-    await waitFor(async () => (await other.wallet.getTransactions()).some(tx => tx.txid === txid))
+    await eventually(async () => (await other.wallet.getTransactions()).some(tx => tx.txid === txid))
     t.deepEqual((await other.wallet.getTransaction(txid)).memos, [{ ...memo, memoName: 'OP_RETURN' }])
   }
 }

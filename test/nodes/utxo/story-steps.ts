@@ -1,12 +1,11 @@
 import type { ExecutionContext } from 'ava'
 import { nativeAmount, type Transaction, type Txid } from '../../../kernel/index.ts'
-import { waitFor } from '../../helpers/device.ts'
 import { litecoinLab } from './lab-nodes.ts'
 import {
+  eventually,
   type LabWallet,
   type NodeLab,
   type NodeLabOptions,
-  PATIENCE_MS,
   withNode,
   wordsOf
 } from './node-lab.ts'
@@ -63,7 +62,7 @@ export const becomes = async (
   txid: Txid,
   isSo: (tx: Transaction) => boolean
 ): Promise<void> => {
-  await waitFor(async () => isSo(await wallet.getTransaction(txid)), PATIENCE_MS).catch(async () => {
+  await eventually(async () => isSo(await wallet.getTransaction(txid))).catch(async () => {
     const { confirmations, blockHeight, sentState } = await wallet.getTransaction(txid)
     t.fail(`it is ${JSON.stringify({ confirmations, blockHeight, sentState })}`)
   })

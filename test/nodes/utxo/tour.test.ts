@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { waitFor } from '../../helpers/device.ts'
-import { needsNode } from './node-lab.ts'
+import { eventually, needsNode } from './node-lab.ts'
 
 const COMMAND = ['dist/bin/holdfast.js', 'demo', '--network', 'regtest']
 
@@ -41,9 +40,9 @@ test('a tour that is stopped ends its node, and leaves no folder behind', async 
   const env = folders(t)
   const child = spawn(process.execPath, COMMAND, { env, stdio: 'ignore' })
   const ended = once(child, 'exit')
-  await waitFor(() => leftIn(env).some(name => name.startsWith('holdfast-litecoin-')))
+  await eventually(() => leftIn(env).some(name => name.startsWith('holdfast-litecoin-')))
   const [folder = ''] = leftIn(env).filter(name => name.startsWith('holdfast-litecoin-'))
-  await waitFor(() => existsSync(join(env.TMPDIR ?? '', folder, 'regtest')))
+  await eventually(() => existsSync(join(env.TMPDIR ?? '', folder, 'regtest')))
   child.kill('SIGINT')
   t.deepEqual((await ended)[0], 130)
   t.deepEqual(leftIn(env), [])
