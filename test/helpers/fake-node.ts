@@ -21,6 +21,8 @@ export class FakeNode {
   /** The methods that were called, in order. */
   readonly called: string[] = []
   isPruned = false
+  /** It has an index of transactions, with those of blocks that were replaced. */
+  hasIndex = false
   /** The node has a wallet that takes descriptors only, as new ones do. */
   hasDescriptors = false
   /** While a search lasts: what the node says of it, if it knows of one. */
@@ -164,9 +166,11 @@ export class FakeNode {
           if (here === undefined) throw new Refusal(-5, 'No such transaction found in the provided block')
           return here.hex
         }
-        if (found === undefined || (method === 'getrawtransaction' && found.height !== undefined))
-          throw new Refusal(-5, 'No such mempool transaction')
-        return method === 'gettransaction' ? { hex: found.tx.hex } : found.tx.hex
+        if (method === 'getrawtransaction' && found?.height === undefined && found !== undefined)
+          return second === true ? { hex: found.tx.hex } : found.tx.hex
+        if (method === 'getrawtransaction') return this.#indexed(String(first), second === true)
+        if (found === undefined) throw new Refusal(-5, 'Invalid or non-wallet transaction id')
+        return { hex: found.tx.hex }
       }
       case 'scantxoutset':
         return this.#scan(first, second)
@@ -192,6 +196,17 @@ export class FakeNode {
       default:
         return undefined
     }
+  }
+
+  #indexed(txid: string, isVerbose: boolean): Json {
+    const blocks = this.hasIndex ? [...this.#seen.values()].reverse() : []
+    for (const { hash: blockhash, transactions } of blocks) {
+      const hex = transactions.find(tx => tx.txid === txid)?.hex
+      const height = this.#find(blockhash)?.height
+      const confirmations = height === undefined ? 0 : this.chain.view.height - height + 1
+      if (hex !== undefined) return isVerbose ? { hex, blockhash, confirmations } : hex
+    }
+    throw new Refusal(-5, 'No such mempool transaction')
   }
 
   /** Finds unspent outputs by their scripts; those in the mempool are none, and what it spends still is one. */

@@ -59,6 +59,27 @@ export const sendsAgain: Story = {
 }
 
 /** See its title. */
+export const sendsAgainFromDeep: Story = {
+  title: 'a payment of a block so deep that the node forgets it with that block is sent again, and mined',
+  run: async (t, lab) => {
+    const { node } = lab
+    const owner = await openRich(t, lab, [1])
+    const { txid } = await pay(owner, [[await node.call('getnewaddress'), ONE / 4n]])
+    await lab.mine(14)
+    await becomes(t, owner, txid, isConfirmed)
+    await owner.agree(t, 'mined')
+    // A node takes payments of ten blocks back.
+    await node.dropBlocks?.(14)
+    await node.replaceBlocks(14)
+    await lab.chain.follow()
+    await eventually(async () => (await node.call('getrawmempool')).includes(txid))
+    await lab.mine(1)
+    await becomes(t, owner, txid, isConfirmed)
+    await owner.agree(t, 'mined again')
+  }
+}
+
+/** See its title. */
 export const forgetsIncoming: Story = {
   title: 'an incoming payment that the node forgets is counted no longer, until it comes again',
   run: async (t, lab) => {

@@ -7,6 +7,7 @@ import {
   restartsOffline,
   seesWaiting,
   sendsAgain,
+  sendsAgainFromDeep,
   waitsForCoinbase
 } from './chain-stories.ts'
 import { replacingLab } from './lab-nodes.ts'
@@ -46,6 +47,7 @@ for (const story of [
 for (const backend of ['electrum', 'rpc'] as const) {
   runStory(test, followsRival, { backend })
   runStory(test, sendsAgain, { backend })
+  runStory(test, sendsAgainFromDeep, { backend })
   runStory(test, forgetsIncoming, { backend })
   runStory(test, seesWaiting, { backend })
 }

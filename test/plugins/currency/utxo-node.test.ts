@@ -216,6 +216,25 @@ test('blocks that are replaced take a payment with them and bring it back elsewh
   t.is(height(), world.chain.view.find(txid as never)?.height ?? 0)
 })
 
+test('a payment of a block that was replaced is in no mempool, although the index of the node still has it', async t => {
+  const world = makeWorld(t)
+  world.node.hasIndex = true
+  const alice = await world.openWallet()
+  world.chain.fund(await addressOf(alice), '500000')
+  world.chain.mine()
+  await until('it is rich', () => detailsOf(alice).spendable === '500000')
+  const tx = await pay(alice, '200000')
+  world.chain.mine(14)
+  await until('it is deep', () => alice.reported.heights.at(-1) === world.chain.height)
+  t.deepEqual(await alice.engine.findPayment?.(tx), { state: 'seen' })
+  world.chain.reorg(14, { keepTransactions: false, count: 15 })
+  t.false(world.chain.view.mempool.has(tx.txid as never))
+  await until('it is in no block', () => !((alice.reported.txs.get(tx.txid)?.blockHeight ?? 0) > 0))
+  t.deepEqual(await alice.engine.findPayment?.(tx), { state: 'notInMempool' })
+  await alice.engine.broadcastTx(tx, {})
+  t.deepEqual(await alice.engine.findPayment?.(tx), { state: 'seen' })
+})
+
 test('what the node’s wallet remembers and its mempool does not have is no payment that waits', async t => {
   const world = makeWorld(t)
   const alice = await world.openWallet()

@@ -306,7 +306,14 @@ class NodeConnection extends PolledConnection {
   async #transaction(txid: string): Promise<Json> {
     const block = this.#foreign.get(txid)
     if (block !== undefined) return this.#rpc.node('getrawtransaction', [txid, false, block])
-    if (!this.#history.has(txid)) return this.#rpc.node('getrawtransaction', [txid])
+    if (!this.#history.has(txid)) {
+      const { hex, blockhash, confirmations } = asObject(
+        await this.#rpc.node('getrawtransaction', [txid, true])
+      )
+      // A node with an index of transactions has those of blocks that were replaced, too.
+      const isStale = blockhash !== undefined && !(Number(confirmations) > 0)
+      return isStale ? refuse(NOT_FOUND, 'It is in a block that was replaced') : (hex ?? null)
+    }
     return asObject(await this.#rpc.wallet('gettransaction', [txid, true])).hex ?? null
   }
 
