@@ -336,8 +336,7 @@ const otpFailureOf = (results: OtpResults | undefined): WalletError<'OTP'> =>
 const tryParse = <T>(schema: Schema<T>, results: unknown): T | undefined => {
   try {
     return parse(schema, results, 'login reply')
-  } catch (error) {
-    if (!isWalletError(error, 'BAD_REPLY')) throw error
+  } catch {
     return undefined
   }
 }

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import test from 'ava'
+import { toolsWithKernelKeys } from '../../../kernel/crypto/kernel-signing.ts'
 import {
   type CurrencyEngine,
   type EngineTransaction,
@@ -12,6 +13,8 @@ import {
   type SpendInfo,
   WalletError
 } from '../../../kernel/index.ts'
+import type { KeylessTools } from '../../../kernel/types/engine.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openToyHome } from '../../helpers/toy-home.ts'
 
 const HASH = '5a'.repeat(32)
@@ -181,6 +184,22 @@ test('a signature is the one of RFC 6979 for the key and hash, and several come 
     '934b1ea10a4b3c1757e2b0c017d0b6143ce3c9a7e6a4a49860d7a6ab210ee3d82442ce9d2b916064108014783e923ec36b49743e2ffa1c4496f01a512aafd9e5'
   )
   t.not(signatures[1], signatures[0])
+})
+
+test('random bytes that are no private key of the curve are drawn again', async t => {
+  const io = makeNodeIo()
+  const drawn = [new Uint8Array(32), new Uint8Array(32).fill(255), new Uint8Array(32).fill(7)]
+  const lengths: number[] = []
+  const random = (length: number): Uint8Array => {
+    lengths.push(length)
+    return drawn[lengths.length - 1] ?? new Uint8Array(length)
+  }
+  const info = { signing: { curve: 'secp256k1', keyName: 'key' } }
+  const tools = toolsWithKernelKeys({} as KeylessTools, info as Parameters<typeof toolsWithKernelKeys>[1], {
+    ...{ crypto: io.crypto, random }
+  })
+  t.deepEqual(await tools.createPrivateKey('wallet:toycoin'), { key: '07'.repeat(32) })
+  t.deepEqual(lengths, [32, 32, 32])
 })
 
 test('a plugin gets no more than two million bytes signed at once', async t => {
