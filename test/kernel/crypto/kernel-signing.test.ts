@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import test from 'ava'
-import { toolsWithKernelKeys } from '../../../kernel/crypto/kernel-signing.ts'
+import { engineWithKernelSignatures, toolsWithKernelKeys } from '../../../kernel/crypto/kernel-signing.ts'
 import {
   type CurrencyEngine,
   type EngineTransaction,
@@ -200,13 +200,39 @@ test('random bytes that are no private key of the curve are drawn again', async 
   })
   t.deepEqual(await tools.createPrivateKey('wallet:toycoin'), { key: '07'.repeat(32) })
   t.deepEqual(lengths, [32, 32, 32])
+  t.is(tools.importPrivateKey, undefined, 'the currency has no form of a key to import')
+  const edwards = toolsWithKernelKeys(
+    {} as KeylessTools,
+    { signing: { curve: 'ed25519', keyName: 'key' } } as Parameters<typeof toolsWithKernelKeys>[1],
+    { crypto: io.crypto, random: length => new Uint8Array(length).fill(255) }
+  )
+  t.deepEqual(await edwards.createPrivateKey('wallet:toycoin'), { key: 'ff'.repeat(32) })
 })
 
-test('a plugin gets no more than two million bytes signed at once', async t => {
+test('a plugin gets up to 100,000 bytes signed, and two million at once', async t => {
+  const io = makeNodeIo()
   const large = '5a'.repeat(100_000)
-  const { account, clock, seen } = await openKeylessHome(t, 'ed25519', { wanted: Array(21).fill(large) })
-  const wallet = await account.createCurrencyWallet('wallet:toycoin')
-  await clock.advance(100)
-  await t.throwsAsync(wallet.spend(await wallet.makeSpend(PAYMENT)), { code: 'BOGUS_DATA' })
-  t.true(seen.includes('getBytesToSign'))
+  const sign = async (wanted: readonly unknown[]): Promise<number> => {
+    let count = 0
+    const engine = {
+      getBytesToSign: async () => wanted,
+      async addSignatures(tx: EngineTransaction, signatures: readonly KernelSignature[]) {
+        count = signatures.length
+        return tx
+      }
+    } as unknown as Parameters<typeof engineWithKernelSignatures>[0]
+    const info = { pluginId: 'toy', signing: { curve: 'ed25519', keyName: 'key' } }
+    const signing = engineWithKernelSignatures(
+      engine,
+      info as Parameters<typeof engineWithKernelSignatures>[1],
+      io
+    )
+    await signing.signTx({} as EngineTransaction, { key: '07'.repeat(32) })
+    return count
+  }
+  t.is(await sign(Array(20).fill(large)), 20)
+  const refused = { code: 'BOGUS_DATA' } as const
+  await t.throwsAsync(sign([...Array(20).fill(large), '5a']), refused)
+  await t.throwsAsync(sign([`${large}5a`]), refused)
+  await t.throwsAsync(sign(['5a', 55]), refused)
 })

@@ -180,7 +180,7 @@ test('bytes whose note cannot be written are not sent', async t => {
   t.false(home.steps.includes('broadcastTx'))
 })
 
-test('a payment whose coin was frozen while it was kept, and that cannot be forgotten, may have left', async t => {
+test('a payment whose coin was frozen while it was kept is refused, and may have left if it cannot be forgotten', async t => {
   const home = await makeHome(t, {
     engine: good => ({
       listCoins: async () => [],
@@ -189,8 +189,16 @@ test('a payment whose coin was frozen while it was kept, and that cannot be forg
     })
   })
   const { wallet } = home
+  const freeze = (): Promise<void> => wallet.changeCoin('aa:1', { isFrozen: true })
+  await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay()), { onSigned: freeze }), {
+    code: 'COIN_FROZEN'
+  })
+  t.is(home.steps.at(-1), 'refused!')
+  t.is(wallet.unfinishedSpends().length, 0)
+  await wallet.changeCoin('aa:1', { isFrozen: false })
+  home.steps.length = 0
   const onSigned = async (): Promise<void> => {
-    await wallet.changeCoin('aa:1', { isFrozen: true })
+    await freeze()
     home.beforeWrite = async () => {
       throw new WalletError('STORAGE_FULL', { path: 'any' })
     }
@@ -199,11 +207,12 @@ test('a payment whose coin was frozen while it was kept, and that cannot be forg
     wallet.spend(await wallet.makeSpend(pay()), { onSigned }),
     { code: 'BROADCAST_UNKNOWN' }
   )
-  t.is(error?.details.txid, 'txid-1')
+  t.is(error?.details.txid, 'txid-2')
+  t.false(home.steps.includes('refused!'))
   t.true(error?.cause instanceof WalletError && error.cause.code === 'COIN_FROZEN')
   t.true(home.errors.some(line => line.startsWith('spend journal')))
   t.false(home.steps.includes('broadcastTx'))
-  t.is(wallet.unfinishedSpends()[0]?.tx.txid, 'txid-1')
+  t.is(wallet.unfinishedSpends()[0]?.tx.txid, 'txid-2')
 })
 
 test('a note that cannot be written after the bytes have left is reported, and the payment counts as sent', async t => {
