@@ -57,8 +57,9 @@ test('a hundred received transactions and an edit are durable with one write eac
     const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
     await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
   }
-  // Intended, signed, sent, then the file with its row, and the end of the spend. Three are the aim.
-  t.is(await countOf(spend), 5)
+  // Intended, signed, sent, then the file with its row and the end of the spend. That it was sent is noted, since what a crash leaves
+  // after it is watched and not sent as if it were new.
+  t.is(await countOf(spend), 4)
 
   await account.sync()
   await home.kernel.close()

@@ -31,6 +31,16 @@ import {
   viewOf
 } from './view.ts'
 
+/** What goes with a change of a transaction's files. */
+export interface EditOptions {
+  /** Is reported in the same write, unless the engine knows the transaction by now, and better. */
+  readonly sent?: EngineTransaction
+  /** Gives what else is written with it, by keys of the part of the repo that never syncs. */
+  readonly alongside?: NonNullable<HistoryChanges['alongside']>
+  /** Runs before the write, which is not made if it fails. No report is taken in until the write has ended. */
+  readonly first?: () => Promise<void>
+}
+
 /**
  * The history of one wallet: what its engine says, joined with the synced files, in tables on the device.
  *
@@ -133,23 +143,24 @@ export class History {
   /**
    * Changes what the files of a transaction say, durably; they keep the dates under which they were first written.
    *
-   * @param sent - is reported in the same write, unless the engine knows the transaction by now, and better
    * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
    */
-  editFile(txid: Txid, change: FileChange, sent?: EngineTransaction): Promise<void> {
+  editFile(txid: Txid, change: FileChange, { sent, alongside, first }: EditOptions = {}): Promise<void> {
     return this.#mutex.run(async () => {
       await this.#openNow()
       const key = this.options.hashOf(txid)
       const before = await this.#rows.find(key)
       const chain = chainAt(this.options, this.#height)
       const isNews = sent !== undefined && !isKnown(before, chain)
+      await first?.()
       for (;;) {
         const madeOf = await this.#rows.readToEdit(before?.paths ?? [])
         const edited = { key, before, texts: [...madeOf.values()] }
         const { after: filed, texts: files } = editChanges(this.#changeContext(), edited, change)
         const after = isNews ? withReport(filed, reportOf(sent), chain) : filed
         const rows = new Map([[key, before === undefined ? { after } : { before, after }]])
-        if (!(await this.#rows.write({ rows, files, madeOf, state: { height: this.#height } }))) continue
+        const state = { height: this.#height }
+        if (!(await this.#rows.write({ rows, files, madeOf, state, ...compact({ alongside }) }))) continue
         this.#search?.update(rows)
         if (isNews) this.#reportSwaps(rows)
         return

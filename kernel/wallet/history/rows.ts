@@ -24,6 +24,8 @@ export interface HistoryChanges {
   /** The files that they were made of, as {@link HistoryRows.readToEdit} gave them. */
   readonly madeOf?: ReadonlyMap<string, string | undefined>
   readonly state?: Partial<HistoryState>
+  /** Gives what else is written with them, by keys of the part of the repo that never syncs. */
+  readonly alongside?: () => ReadonlyMap<string, string | null>
 }
 
 interface WritePlan {
@@ -199,9 +201,10 @@ export class HistoryRows {
     rows = new Map(),
     files = new Map(),
     madeOf = new Map(),
-    state = {}
+    state = {},
+    alongside: others
   }: HistoryChanges): WritePlan {
-    const alongside = new Map<string, BulkChange | string | null>()
+    const alongside = new Map<string, BulkChange | string | null>(others?.())
     let { count } = this.#state
     for (const [key, change] of this.#withDeferred(rows)) {
       this.#addRow(alongside, key, change)

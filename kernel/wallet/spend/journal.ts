@@ -148,22 +148,32 @@ export class SpendJournal {
   /** Writes how far a spend has come. Resolves when durable. */
   async put(intent: SpendIntent): Promise<void> {
     this.#isEmpty = false
-    await this.#write(new Map([[UNFINISHED + intent.correlationId, JSON.stringify(intent)]]))
+    await this.#written(
+      this.#store.write(new Map([[UNFINISHED + intent.correlationId, JSON.stringify(intent)]]))
+    )
   }
 
   /**
    * Watches a spend that is finished, in one step with the end of what was unfinished of it, and of every other entry with
    * its txid. Resolves when durable.
+   *
+   * @param write - makes the changes durable, with others of its own; they are made when it wants them
    */
-  async watch(intent: SpendIntent): Promise<void> {
+  async watch(
+    intent: SpendIntent,
+    write = (changesOf: () => JournalChanges): Promise<void> => this.#store.write(changesOf())
+  ): Promise<void> {
     const { correlationId, tx } = intent
     const text = JSON.stringify(intent)
     const changes = new Map<string, string | null>()
-    for (const other of this.signed()) {
-      if (other.tx.txid !== tx.txid) continue
-      changes.set(UNFINISHED + other.correlationId, null).set(SENT + other.correlationId, null)
+    const changesOf = (): JournalChanges => {
+      for (const other of this.signed()) {
+        if (other.tx.txid !== tx.txid) continue
+        changes.set(UNFINISHED + other.correlationId, null).set(SENT + other.correlationId, null)
+      }
+      return changes.set(UNFINISHED + correlationId, null).set(SENT + correlationId, text)
     }
-    await this.#write(changes.set(UNFINISHED + correlationId, null).set(SENT + correlationId, text))
+    await this.#written(write(changesOf))
     // Read after the write: another payment may have been watched or removed meanwhile.
     const sent = new Map(this.#sentById())
     for (const [key, after] of changes) if (after === null) sent.delete(key.slice(SENT.length))
@@ -179,7 +189,7 @@ export class SpendJournal {
       .set(UNFINISHED + correlationId, null)
       .set(SENT + correlationId, null)
       .set(PAST + correlationId, JSON.stringify({ ...intent, tx: { ...tx, signedTx: '' } }))
-    await this.#write(changes)
+    await this.#written(this.#store.write(changes))
     if (this.#sent?.has(correlationId) === true) this.#sent = without(this.#sent, correlationId)
     this.#sights = undefined
   }
@@ -214,7 +224,7 @@ export class SpendJournal {
       const text = this.#store.get(key)
       if (text !== undefined) changes.set(ASIDE + key, text).set(key, null)
     }
-    await this.#write(changes)
+    await this.#written(this.#store.write(changes))
     this.#sent = undefined
     this.#sights = undefined
   }
@@ -240,15 +250,19 @@ export class SpendJournal {
   }
 
   async #remove(correlationId: string, others: ReadonlyMap<string, null>): Promise<void> {
-    await this.#write(new Map([...others, [UNFINISHED + correlationId, null], [SENT + correlationId, null]]))
+    await this.#written(
+      this.#store.write(
+        new Map([...others, [UNFINISHED + correlationId, null], [SENT + correlationId, null]])
+      )
+    )
     if (this.#sent?.has(correlationId) === true) this.#sent = without(this.#sent, correlationId)
     this.#sights = undefined
   }
 
   /** A look that came during a write saw it done; after a failure what it was to remove is there again. */
-  async #write(changes: ReadonlyMap<string, string | null>): Promise<void> {
+  async #written(write: Promise<void>): Promise<void> {
     try {
-      await this.#store.write(changes)
+      await write
     } catch (error) {
       this.#isEmpty = false
       throw error
@@ -278,6 +292,9 @@ const without = (sent: ReadonlyMap<string, SpendIntent>, id: string): ReadonlyMa
   rest.delete(id)
   return rest
 }
+
+/** Changes of a journal, by the keys of its store. */
+type JournalChanges = ReadonlyMap<string, string | null>
 
 interface ReadIntent {
   readonly text: string

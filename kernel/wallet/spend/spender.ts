@@ -10,8 +10,9 @@ import type { TokenId, Txid, WalletId } from '../../types/ids.ts'
 import { checkNetworkFee, requireFeeLimit } from '../../types/network-fee.ts'
 import type { Metadata, Transaction } from '../../types/transaction.ts'
 import type { EngineSupervisor } from '../engine/supervisor.ts'
+import type { FileChange } from '../history/changes.ts'
 import { assetOf, newTransactionFile, type TransactionFile, withMetadata } from '../history/file-format.ts'
-import type { History } from '../history/history.ts'
+import type { EditOptions, History } from '../history/history.ts'
 import { mergeMetadata } from '../history/metadata.ts'
 import { assetNameOf } from '../history/view.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from './journal.ts'
@@ -307,14 +308,44 @@ export class Spender implements SpenderOptions {
       const joined = { ...present, ...fresh, unknown, creationDate, currencies, tokens }
       return withMetadata(joined, name, () => join(asset?.metadata ?? {}, tx.metadata, payees !== undefined))
     }
-    await history.editFile(tx.txid, change, sent)
-    await this.engine.call('saving a payment', engine => engine.saveTx(engineCopyOf(sent)))
-    await this.#watchSaved(sent)
+    const unfinished = this.journal.findByTxid(tx.txid)
+    const intent = await this.#watchedOf(sent)
+    await this.#write(intent, { sent, change })
+    if (unfinished !== undefined) this.#emit({ ...unfinished, stage: 'broadcast', tx: sent }, 'saved')
+    if (intent !== undefined) await paymentsChanged(this)
     this.txChanged(tx.txid)
   }
 
-  /** Watches a payment from now on, also one that was sent elsewhere and is recorded here. */
-  async #watchSaved(tx: Transaction): Promise<void> {
+  /**
+   * Writes the file and the row of a payment, after its engine has it. The end of the spend is in the same write, so that a crash
+   * leaves all or nothing; if the engine fails, the spend stays unfinished, and the file is there all the same.
+   */
+  async #write(
+    intent: SpendIntent | undefined,
+    { sent, change }: { readonly sent: Transaction; readonly change: FileChange }
+  ): Promise<void> {
+    const { history, journal, engine } = this
+    let failure: unknown
+    const first = async (): Promise<void> => {
+      try {
+        await engine.call('saving a payment', live => live.saveTx(engineCopyOf(sent)))
+      } catch (error) {
+        failure = error
+        throw error
+      }
+    }
+    const write = (alongside?: EditOptions['alongside']): Promise<void> =>
+      history.editFile(sent.txid, change, { sent, first, ...compact({ alongside }) })
+    try {
+      await (intent === undefined ? write() : journal.watch(intent, write))
+    } catch (error) {
+      if (failure !== undefined) await history.editFile(sent.txid, change, { sent })
+      throw error
+    }
+  }
+
+  /** What watches a payment from now on, also one that was sent elsewhere and is recorded here; undefined if it is over. */
+  async #watchedOf(tx: Transaction): Promise<SpendIntent | undefined> {
     const { journal, services, history } = this
     const leaving = this.#leaving.get(tx.txid)
     const kept = journal.signed().filter(({ tx: { txid } }) => txid === tx.txid)
@@ -323,17 +354,13 @@ export class Spender implements SpenderOptions {
     if (known === undefined) {
       const row = await history.find(tx.txid, tx.tokenId)
       const isOver = row?.confirmations === 'confirmed' || row?.confirmations === 'dropped'
-      if (isOver || !tx.isSend || tx.signedTx === '') return
+      if (isOver || !tx.isSend || tx.signedTx === '') return undefined
     }
     const at = known?.at ?? services.io.clock.now()
-    const intent = known ?? { correlationId: newCorrelationId(services), at }
-    const isUnfinished = journal.findByTxid(tx.txid) !== undefined
-    const { correlationId } = intent
+    const correlationId = known?.correlationId ?? newCorrelationId(services)
     // Who records what was not sent from here has not asked for it to be sent.
     const stage = entries.some(entry => entry.stage !== 'signed') ? 'broadcast' : 'signed'
-    await journal.watch({ correlationId, stage, at, tx, ...keptOf(this.#findCounted(tx.txid)) })
-    if (isUnfinished) this.#emit({ ...intent, stage: 'broadcast', tx }, 'saved')
-    await paymentsChanged(this)
+    return { correlationId, stage, at, tx, ...keptOf(this.#findCounted(tx.txid)) }
   }
 
   async #sign(
