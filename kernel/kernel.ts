@@ -1,6 +1,6 @@
 import { compact } from './base/compact.ts'
 import { copyData } from './base/copy-data.ts'
-import { diskWithDeadline } from './base/disk-deadline.ts'
+import { type DiskDeadline, diskWithDeadline, storeWithDeadline } from './base/disk-deadline.ts'
 import { checkedDisk, subDisk } from './base/disk-path.ts'
 import { describeError, errorOf, failureLine, isWalletError, WalletError } from './base/errors.ts'
 import { isRecord, type JsonObject, parseJson } from './base/json.ts'
@@ -37,7 +37,7 @@ import {
   makeLog,
   type Services
 } from './plugins/services.ts'
-import { checkedStore, storeDisk } from './store/store-disk.ts'
+import { checkedStore, type StoreDisk, storeDisk } from './store/store-disk.ts'
 import type { EngineLog } from './types/engine.ts'
 import type { PluginId } from './types/ids.ts'
 import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
@@ -137,10 +137,7 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   }
   applyAll(kind => kind === 'observer')
   applyAll(kind => kind === 'storage')
-  const disk = diskWithDeadline(await openDisk(hooks, plugins), {
-    clock: io.clock,
-    onClosed: parts.diskClosed
-  })
+  const disk = await openDisk(hooks, plugins, { clock: io.clock, onClosed: parts.diskClosed })
   try {
     parts.useDisk(disk)
     applyAll(kind => kind !== 'observer' && kind !== 'storage')
@@ -316,11 +313,15 @@ const applyPlugin = (
 }
 
 /** The disk of the storage plugin, or one over its store. @throws PLUGINS_MISSING, PLUGIN_FAILED */
-const openDisk = async (hooks: KernelHooks, plugins: PluginSet): Promise<Disk> => {
+const openDisk = async (
+  hooks: KernelHooks,
+  plugins: PluginSet,
+  deadline: DiskDeadline
+): Promise<Disk | StoreDisk> => {
   const disk = await hooks.openDisk.promise({ purpose: 'everything' })
-  if (disk !== undefined) return checkedDisk(disk)
+  if (disk !== undefined) return diskWithDeadline(checkedDisk(disk), deadline)
   const store = await hooks.openStore.promise({ purpose: 'everything' })
-  if (store !== undefined) return storeDisk(checkedStore(store))
+  if (store !== undefined) return storeDisk(storeWithDeadline(checkedStore(store), deadline))
   throw storageMissing(plugins)
 }
 

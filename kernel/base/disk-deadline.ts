@@ -1,5 +1,6 @@
 import type { Disk } from '../io/disk.ts'
 import type { Clock } from '../io/io.ts'
+import type { KeyRange, Store, StoreChange } from '../io/store.ts'
 import { compact } from './compact.ts'
 import { WalletError } from './errors.ts'
 
@@ -18,19 +19,8 @@ export interface DiskDeadline {
  * every further write; reads go on. A disk that is closed meanwhile is closed only when the late write has ended, and
  * releases its files then: until then no other process can open them.
  */
-export const diskWithDeadline = (disk: Disk, { clock, onClosed }: DiskDeadline): Disk => {
-  const calls = new DiskCalls(clock)
-  let isClosed = false
-  calls.onLateWrite = error => {
-    if (!isClosed) onClosed(error)
-    isClosed = true
-  }
-  const read = <T>(path: string, run: () => Promise<T>): Promise<T> => calls.wait('read', path, run)
-  const write = async (path: string, run: () => Promise<void>): Promise<void> => {
-    if (isClosed) throw new WalletError('STORAGE_TIMEOUT', { path, what: 'later write' })
-    return calls.wait('write', path, run)
-  }
-  const close = (): Promise<void> => calls.wait('close', '', async () => disk.close?.())
+export const diskWithDeadline = (disk: Disk, options: DiskDeadline): Disk => {
+  const { read, write, close } = deadlinesOf(disk, options)
   const { getSlice } = disk
   return Object.freeze({
     getText: (path: string) => read(path, () => disk.getText(path)),
@@ -42,6 +32,41 @@ export const diskWithDeadline = (disk: Disk, { clock, onClosed }: DiskDeadline):
     setText: (path: string, text: string) => write(path, () => disk.setText(path, text)),
     delete: (path: string) => write(path, () => disk.delete(path)),
     list: (folder: string) => read(folder, () => disk.list(folder)),
+    close
+  })
+}
+
+/** A store that is not waited for without an end, as {@link diskWithDeadline}. */
+export const storeWithDeadline = (store: Store, options: DiskDeadline): Store => {
+  const { read, write, close } = deadlinesOf(store, options)
+  return Object.freeze({
+    getMany: (keys: readonly Uint8Array[]) => read('', () => store.getMany(keys)),
+    batch: (changes: readonly StoreChange[]) => write('', () => store.batch(changes)),
+    keys: (range: KeyRange) => read('', () => store.keys(range)),
+    close
+  })
+}
+
+interface Deadlines {
+  read<T>(path: string, run: () => Promise<T>): Promise<T>
+  write(path: string, run: () => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
+
+const deadlinesOf = (medium: { close?(): Promise<void> }, { clock, onClosed }: DiskDeadline): Deadlines => {
+  const calls = new DiskCalls(clock)
+  let isClosed = false
+  calls.onLateWrite = error => {
+    if (!isClosed) onClosed(error)
+    isClosed = true
+  }
+  const close = (): Promise<void> => calls.wait('close', '', async () => medium.close?.())
+  return {
+    read: (path, run) => calls.wait('read', path, run),
+    async write(path, run) {
+      if (isClosed) throw new WalletError('STORAGE_TIMEOUT', { path, what: 'later write' })
+      return calls.wait('write', path, run)
+    },
     async close() {
       if (calls.lateWrites === 0) return close().finally(() => calls.stop())
       calls.onLanded = () => {
@@ -50,7 +75,7 @@ export const diskWithDeadline = (disk: Disk, { clock, onClosed }: DiskDeadline):
       }
       throw new WalletError('STORAGE_TIMEOUT', { path: '', what: 'close' })
     }
-  })
+  }
 }
 
 interface Call {

@@ -218,16 +218,16 @@ export interface PackedPayload {
 }
 
 /**
- * Seals a large payload into base64: the vector of its box, and the data.
+ * Seals a large payload into bytes: the vector of its box, and the data.
  *
  * It is a box of the wire in another spelling, for what stays on this device; nothing is copied before it is encrypted, and the
  * length of the payload shows.
  */
-export const sealPacked = (io: SealIo, key: Uint8Array, { room, write }: PackedPayload): string =>
+export const sealPacked = (io: SealIo, key: Uint8Array, { room, write }: PackedPayload): Uint8Array =>
   inScratch(room + MOST_AROUND, plain => {
     const used = layOutBox({ io, plain, noise: 'aligned' }, 0, write)
     const data = io.crypto.aesCbcEncrypt(key, io.random(BLOCK), plain.subarray(0, used))
-    return { used, result: io.crypto.toBase64(data) }
+    return { used, result: data }
   })
 
 /**
@@ -235,9 +235,12 @@ export const sealPacked = (io: SealIo, key: Uint8Array, { room, write }: PackedP
  *
  * @throws WalletError INVALID_CHECKSUM, INVALID_PADDING; TypeError
  */
-export const openPacked = async ({ crypto }: OpenIo, key: Uint8Array, text: string): Promise<Uint8Array> => {
+export const openPacked = async (
+  { crypto }: OpenIo,
+  key: Uint8Array,
+  data: Uint8Array
+): Promise<Uint8Array> => {
   const { async: later } = crypto
-  const data = crypto.fromBase64(text)
   const plain = await (later ?? crypto).aesCbcDecrypt(key, data.subarray(0, BLOCK), data.subarray(BLOCK))
   try {
     const payload =

@@ -38,6 +38,8 @@ export interface LogStoreOptions {
   readonly folder: string
   readonly crypto: ChunkCodec
   readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
+  /** Is put in the place of a missing chunk, so that no crash hides that something was lost. */
+  readonly lossMark?: StoreChange
   /** Gets each damaged or missing chunk, and each damaged value, once. */
   readonly onLoss: ReportError
   /** Gets the failures of work that no call waits for: a merge or a clean-up, which is tried again later. */
@@ -374,7 +376,7 @@ class LogStore implements Store {
   }
 
   async #putRight({ leftovers, damaged, gaps }: ChosenChunks<LoadedChunk>): Promise<void> {
-    const { disk, clock, crypto } = this.#options
+    const { disk, clock, crypto, lossMark } = this.#options
     for (const range of damaged) {
       const path = this.#pathOf(range)
       const text = await disk.getText(path).catch((error: unknown) => {
@@ -383,8 +385,10 @@ class LogStore implements Store {
       })
       if (text !== undefined) await quarantine(disk, clock, { path, text, rule: 'it cannot be read' })
     }
+    const marks = lossMark === undefined ? [] : [lossMark]
+    const values = new Map(marks.map(({ key, value }) => [textOfKey(key), encodeValue(crypto, value)]))
     const fillers = gaps.map(({ from, to }) => {
-      const { text } = encodeChunk(crypto, { from, to, part: 0, parts: 1 }, new Map())
+      const { text } = encodeChunk(crypto, { from, to, part: 0, parts: 1 }, values)
       return { from, to, size: text.length, keys: [], live: 0, text }
     })
     for (const filler of fillers) await disk.setText(this.#pathOf(filler), filler.text)

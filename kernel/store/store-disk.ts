@@ -4,7 +4,64 @@ import { checkPath } from '../base/disk-path.ts'
 import { safely, WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
 import type { KeyRange, Store, StoreChange } from '../io/store.ts'
+import { type LogStoreOptions, openLogStore } from './log-store.ts'
 import { textOfKey } from './sorted-map.ts'
+
+/** A disk that is a table of a store. */
+export interface StoreDisk extends Disk {
+  readonly store: Store
+}
+
+/**
+ * The store of a folder: the values of its disk's store whose keys begin with the folder, or a log in the folder where the disk has
+ * none (see {@link openLogStore}). Its end closes nothing but that log.
+ *
+ * @throws STORAGE_FAILED, PATH_REFUSED
+ */
+export const openFolderStore = async (
+  disk: Disk | StoreDisk,
+  { folder, ...options }: Omit<LogStoreOptions, 'disk'>
+): Promise<Store> => {
+  checkPath(folder)
+  return 'store' in disk ? partOf(disk.store, folder) : openLogStore({ ...options, folder, disk })
+}
+
+const partOf = (store: Store, folder: string): Store => {
+  const root = asciiOf(`${folder}/`)
+  const end = asciiOf(folder + AFTER_SLASH)
+  const below = (key: Uint8Array): Uint8Array => {
+    const whole = new Uint8Array(root.length + key.length)
+    whole.set(root)
+    whole.set(key, root.length)
+    return whole
+  }
+  let isClosed = false
+  const checkOpen = (): void => {
+    if (isClosed) throw new WalletError('STORAGE_FAILED', { path: folder, reason: 'the store is closed' })
+  }
+  return {
+    async getMany(keys) {
+      checkOpen()
+      return keys.length === 0 ? [] : store.getMany(keys.map(below))
+    },
+    async batch(changes) {
+      checkOpen()
+      await store.batch(changes.map(({ key, value }) => ({ key: below(key), value })))
+    },
+    async keys({ after, before, ...range }) {
+      checkOpen()
+      const bounds = {
+        after: after === undefined ? root : below(after),
+        before: before === undefined ? end : below(before)
+      }
+      const found = await store.keys({ ...bounds, ...range })
+      return found.map(key => key.slice(root.length))
+    },
+    async close() {
+      isClosed = true
+    }
+  }
+}
 
 /**
  * Makes a disk of a store: a table from path to text, whose keys begin with `f/`.
@@ -18,7 +75,8 @@ import { textOfKey } from './sorted-map.ts'
  * await disk.setText('settings.json', '{}')
  * ```
  */
-export const storeDisk = (store: Store): Disk => ({
+export const storeDisk = (store: Store): StoreDisk => ({
+  store,
   async getText(path) {
     const [value] = await store.getMany([keyOf(path)])
     return value === undefined ? undefined : textOf(path, value)

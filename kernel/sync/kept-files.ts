@@ -1,5 +1,5 @@
 import type { BulkChange } from '../repo/store/bulk.ts'
-import type { PagedStore } from '../repo/store/paged-store.ts'
+import type { SealedStore } from '../repo/store/sealed-store.ts'
 import { type BoxText, PREFIX } from './repo-record.ts'
 
 /** The reason for which a former text of a file is kept. */
@@ -19,7 +19,7 @@ export interface KeptFile {
 export type OldFile = readonly [path: string, box: BoxText]
 
 /** Every text that is kept for some time yet, newest first. */
-export const listKept = (store: Pick<PagedStore, 'entries'>, now: number): KeptFile[] => {
+export const listKept = (store: Pick<SealedStore, 'entries'>, now: number): KeptFile[] => {
   const kept: KeptFile[] = []
   for (const [prefix, reason] of REASONS) {
     for (const [key] of store.entries(prefix)) {
@@ -36,7 +36,7 @@ export const isKept = (key: string): boolean =>
   key.startsWith(PREFIX.removed) || key.startsWith(PREFIX.replaced)
 
 /** Counts the kept texts. */
-export const countKept = (store: Pick<PagedStore, 'entries'>): number => {
+export const countKept = (store: Pick<SealedStore, 'entries'>): number => {
   let count = 0
   for (const [prefix] of REASONS) for (const _ of store.entries(prefix)) count += 1
   return count
@@ -44,7 +44,7 @@ export const countKept = (store: Pick<PagedStore, 'entries'>): number => {
 
 /** The box of a kept text, and the file that it belongs to. */
 export const findKept = (
-  store: Pick<PagedStore, 'get'>,
+  store: Pick<SealedStore, 'get'>,
   keptId: string
 ): { readonly path: string; readonly box: BoxText } | undefined => {
   const prefix = REASONS.find(([known]) => keptId.startsWith(known))?.[0]
@@ -60,7 +60,7 @@ export const findKept = (
  * stay longest, so that repeated replacements never push the first one out.
  */
 export const planKept = (
-  store: Pick<PagedStore, 'entries'>,
+  store: Pick<SealedStore, 'entries'>,
   {
     reason,
     files,

@@ -2,15 +2,14 @@ import { compact } from '../base/compact.ts'
 import { checkPath } from '../base/disk-path.ts'
 import { type ReportError, WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
-import type { BulkChange } from '../repo/store/bulk.ts'
-import { plainTextOf } from '../repo/store/large-write.ts'
-import { openPagedStore } from '../repo/store/open-paged-store.ts'
-import type { PagedStore, StoreContents } from '../repo/store/paged-store.ts'
+import { type BulkChange, textIn } from '../repo/store/bulk.ts'
+import { openRepoStore } from '../repo/store/open-store.ts'
+import type { SealedStore, StoreContents } from '../repo/store/sealed-store.ts'
 import { canKeep, isKept, type OldFile, planKept } from './kept-files.ts'
 import { Repo, type RepoOptions } from './repo.ts'
 import { RepoFiles } from './repo-files.ts'
 import { BULK, boxText, PREFIX, parseBox, pendingEntry } from './repo-record.ts'
-import { parseStatus } from './repo-state.ts'
+import { damageNotes, parseStatus } from './repo-state.ts'
 import { isTombstonePath, tombstoneKey } from './tombstones.ts'
 
 export interface OpenRepoOptions extends RepoOptions {
@@ -20,7 +19,7 @@ export interface OpenRepoOptions extends RepoOptions {
 }
 
 /**
- * Opens a synced, encrypted repo: its local store under `repos/<id>/store`, where no deployed client looks.
+ * Opens a synced, encrypted repo: its local store under `repos/<id>/log`, where no deployed client looks.
  *
  * A deployed client's folder of the same repo is imported at the first opening and moved to `imported/`.
  *
@@ -28,21 +27,16 @@ export interface OpenRepoOptions extends RepoOptions {
  */
 export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
   const { io, disk, repoId, dataKey, report, deployedPrefix = '' } = options
-  const root = `repos/${repoId}`
-  const folder = `${root}/store`
-  const listed = await disk.list(root)
-  const paths = listed.filter(path => path.startsWith(`${folder}/`))
-  let isDamaged = false
+  const folder = `repos/${repoId}`
+  const listed = await disk.list(folder)
   let repo: Repo | undefined
-  const damaged = async (): Promise<void> => {
-    isDamaged = true
-    await repo?.forgetServer().catch(report)
-  }
-  const store = await openPagedStore({ io, disk, folder, key: dataKey, report, bulk: BULK, damaged }, paths)
-  const deployed = deployedPrefix === '' ? listed : await disk.list(deployedPrefix + root)
+  const store = await openRepoStore({
+    ...{ io, disk, folder, key: dataKey, report, bulk: BULK, paths: listed },
+    damaged: get => repo?.damageNotes() ?? damageNotes(get(PREFIX.status), io.clock.now())
+  })
+  const deployed = deployedPrefix === '' ? listed : await disk.list(deployedPrefix + folder)
   await importDeployedRepo({ store, disk, repoId, prefix: deployedPrefix, paths: deployed, report })
   repo = new Repo(options, store)
-  if (isDamaged) await repo.forgetServer()
   return repo
 }
 
@@ -64,9 +58,9 @@ export const restoreRepo = async (
   { io, disk, repoId, dataKey, report, staysAsItIs }: RestoreRepoOptions,
   contents: StoreContents
 ): Promise<void> => {
-  const folder = `repos/${repoId}/store`
+  const folder = `repos/${repoId}`
   const paths = await disk.list(folder)
-  const store = await openPagedStore({ io, disk, folder, key: dataKey, report, bulk: BULK }, paths)
+  const store = await openRepoStore({ io, disk, folder, paths, key: dataKey, report, bulk: BULK })
   try {
     const writes = new Map<string, string | BulkChange | null>(contents)
     const replaced: OldFile[] = []
@@ -75,7 +69,7 @@ export const restoreRepo = async (
         writes.delete(key)
         continue
       }
-      const [text, next] = [plainTextOf(change), plainTextOf(writes.get(key) ?? null)]
+      const [text, next] = [textIn(change), textIn(writes.get(key) ?? null)]
       if (key.startsWith(PREFIX.file) && text !== null && text !== next)
         replaced.push([key.slice(PREFIX.file.length), text])
       if (!writes.has(key) && !isKept(key)) writes.set(key, null)
@@ -93,7 +87,7 @@ export const restoreRepo = async (
 
 /** The place of a deployed client's copy of a repo, and the store that imports it. */
 export interface DeployedRepo {
-  readonly store: PagedStore
+  readonly store: SealedStore
   readonly disk: Disk
   readonly repoId: string
   /** '' for files, `airbitz/` for the keys of a browser's local storage (protocol §3). */
@@ -131,8 +125,11 @@ const importDeployedRepo = async (source: DeployedRepo): Promise<void> => {
     const change = isChange ? { box, base: base ?? null, sent: [] } : undefined
     if (isChange) writes.set(PREFIX.pending + path, pendingEntry({ data: base, pending: change }))
   }
-  if (old.status !== undefined && store.get(PREFIX.status) === undefined) {
-    writes.set(PREFIX.status, JSON.stringify(parseStatus(old.status)))
+  const { lastSync, isDamaged } = parseStatus(store.get(PREFIX.status))
+  if (old.status !== undefined && lastSync === 0) {
+    // Of a damaged store everything is fetched anew.
+    const status = isDamaged === true ? { lastHash: undefined, isDamaged } : {}
+    writes.set(PREFIX.status, JSON.stringify({ ...parseStatus(old.status), ...status }))
   }
   await store.write(writes)
   await forEachInGroups(old.paths, async path => {

@@ -1,6 +1,6 @@
 import { type ReportError, WalletError } from '../base/errors.ts'
 import type { BulkChange } from '../repo/store/bulk.ts'
-import type { PagedStore } from '../repo/store/paged-store.ts'
+import type { SealedStore } from '../repo/store/sealed-store.ts'
 import type { AppliedReply } from './apply-reply.ts'
 import { covers } from './lineage.ts'
 import type { AppliedFile, FileBoxes } from './merge-versions.ts'
@@ -29,7 +29,7 @@ export interface GuardFindings {
 
 export interface GuardOptions {
   readonly reply: AppliedReply
-  readonly store: PagedStore
+  readonly store: SealedStore
   readonly boxes: FileBoxes
   readonly belongsAt?: BelongsAt | undefined
   /** Milliseconds since 1970. */

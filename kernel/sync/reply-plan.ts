@@ -3,7 +3,7 @@ import { type ReportError, WalletError } from '../base/errors.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
 import type { BulkChange } from '../repo/store/bulk.ts'
-import type { PagedStore } from '../repo/store/paged-store.ts'
+import type { SealedStore } from '../repo/store/sealed-store.ts'
 import { type AppliedReply, applyToFile, isDeleted, MAX_FEW, RECENT_MS } from './apply-reply.ts'
 import { type OldFile, planKept } from './kept-files.ts'
 import type { AppliedFile, Conflict, FileBoxes } from './merge-versions.ts'
@@ -25,7 +25,7 @@ import { isTombstonePath, type Tombstones } from './tombstones.ts'
 /** A reply, and the parts of the repo that its plan reads. */
 export interface ReplyContext {
   readonly reply: AppliedReply
-  readonly store: PagedStore
+  readonly store: SealedStore
   readonly files: RepoFiles
   readonly boxes: FileBoxes
   readonly clock: Pick<Clock, 'monotonic' | 'turn'>

@@ -1,5 +1,5 @@
 import type { BulkChange, StoreChanges } from '../repo/store/bulk.ts'
-import type { PagedStore } from '../repo/store/paged-store.ts'
+import type { SealedStore } from '../repo/store/sealed-store.ts'
 import {
   type BoxText,
   boxText,
@@ -32,7 +32,7 @@ export class RepoFiles {
   forgotAt: number = Number.NEGATIVE_INFINITY
   /** When so many new files came at once that it was remembered of none, in milliseconds since 1970. */
   filledAt: number = Number.NEGATIVE_INFINITY
-  readonly #store: PagedStore
+  readonly #store: SealedStore
   /** The paths of pending changes; undefined while there is none. */
   #pending: Set<string> | undefined
   /** The paths of files whose past is kept; undefined while there is none. */
@@ -44,7 +44,7 @@ export class RepoFiles {
   /** The highest revision ever assigned, failed writes included; revisions are never reused. */
   #highest = 0
 
-  constructor(store: PagedStore) {
+  constructor(store: SealedStore) {
     this.#store = store
     for (const [key] of store.entries(PREFIX.pending)) this.#pending = withKey(this.#pending, key, true)
     for (const [key] of store.entries(PREFIX.past)) this.#past = withKey(this.#past, key, true)

@@ -1,5 +1,5 @@
 import { tryParseJson } from '../base/json.ts'
-import { type BulkPrefixes, parseBulkPrefixes } from '../repo/store/bulk-prefixes.ts'
+import { type BulkPrefixes, parseBulkPrefixes } from '../repo/store/bulk.ts'
 import { type Box, isBox } from '../types/keys.ts'
 
 /** A box in its one spelling, {@link boxText}, so that equal boxes are equal texts. */

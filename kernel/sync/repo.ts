@@ -5,7 +5,7 @@ import { Observable, type Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
 import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from '../repo/store/bulk.ts'
-import type { PagedStore, StoreContents } from '../repo/store/paged-store.ts'
+import type { SealedStore, StoreContents } from '../repo/store/sealed-store.ts'
 import { type AppliedReply, knownEdits } from './apply-reply.ts'
 import { countKept, findKept, isKept, type KeptFile, listKept, planKept } from './kept-files.ts'
 import type { Conflict } from './merge-versions.ts'
@@ -75,7 +75,7 @@ export class Repo {
   readonly local: BulkStore
   readonly #io: Io
   readonly #report: ReportError
-  readonly #store: PagedStore
+  readonly #store: SealedStore
   readonly #files: RepoFiles
   readonly #pending: PendingChanges
   readonly #boxes: RepoBoxes
@@ -89,7 +89,7 @@ export class Repo {
   readonly #syncMutex = new Mutex()
   readonly #inFlight = new InFlightWrites()
 
-  constructor(options: RepoOptions, store: PagedStore) {
+  constructor(options: RepoOptions, store: SealedStore) {
     const { io, repoId, syncKey, dataKey, report, onState } = options
     this.id = repoId
     this.syncKey = syncKey
@@ -429,10 +429,15 @@ export class Repo {
     return this.#mutex.run(() => this.#store.contents())
   }
 
-  /** Makes the next sync fetch everything again, because something was lost on this device. */
+  /** Makes the next sync fetch everything again, because something was lost on this device. @throws STORAGE_FULL, STORAGE_FAILED */
   async forgetServer(): Promise<void> {
+    await this.#store.write(this.damageNotes())
+  }
+
+  /** The entries that note a loss on this device, so that the next sync fetches everything again. */
+  damageNotes(): StoreChanges {
     this.#show({ lastHash: undefined })
-    await this.#store.write(damageNotes(this.#store.get(PREFIX.status), this.#io.clock.now()))
+    return damageNotes(this.#store.get(PREFIX.status), this.#io.clock.now())
   }
 
   /** Another text after each damage to what this device keeps, {@link local} included. */

@@ -1,7 +1,7 @@
 import { checkPath } from '../base/disk-path.ts'
 import { isRecord, tryJsonText } from '../base/json.ts'
 import type { Io } from '../io/io.ts'
-import type { PagedStore } from '../repo/store/paged-store.ts'
+import type { SealedStore } from '../repo/store/sealed-store.ts'
 import type { AppliedReply } from './apply-reply.ts'
 import { covers, type Lineage } from './lineage.ts'
 import type { FileBoxes } from './merge-versions.ts'
@@ -26,7 +26,7 @@ export interface Tombstone {
  */
 export class Tombstones {
   readonly #io: Pick<Io, 'crypto' | 'random'>
-  readonly #store: Pick<PagedStore, 'entries'>
+  readonly #store: Pick<SealedStore, 'entries'>
   readonly #boxes: FileBoxes
   /** By name; undefined until it is wanted. */
   #files: Map<string, readonly Tombstone[]> | undefined
@@ -132,7 +132,7 @@ export interface IngestedTombstones {
 
 export interface TombstonesOptions {
   readonly io: Pick<Io, 'crypto' | 'random'>
-  readonly store: Pick<PagedStore, 'entries'>
+  readonly store: Pick<SealedStore, 'entries'>
   readonly boxes: FileBoxes
 }
 
@@ -144,7 +144,7 @@ export const tombstoneKey = (path: string): string => PREFIX.tombstone + path.sl
 
 /** The paths and boxes of the files of tombstones that a store keeps. */
 export function* tombstoneFiles(
-  store: Pick<PagedStore, 'entries'>
+  store: Pick<SealedStore, 'entries'>
 ): Generator<{ readonly path: string; readonly box: BoxText }> {
   for (const [key, box] of store.entries(PREFIX.tombstone))
     yield { path: FOLDER + key.slice(PREFIX.tombstone.length), box }

@@ -3,7 +3,7 @@ import { WalletError } from '../base/errors.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
 import { type BulkChange, changesBelow, type StoreChanges } from '../repo/store/bulk.ts'
-import type { PagedStore } from '../repo/store/paged-store.ts'
+import type { SealedStore } from '../repo/store/sealed-store.ts'
 import { knownEdits } from './apply-reply.ts'
 import { type OldFile, planKept } from './kept-files.ts'
 import { joinLineages, type Provenance } from './lineage.ts'
@@ -16,7 +16,7 @@ import { type BoxText, PREFIX, pendingEntry, visibleOf } from './repo-record.ts'
 /** The parts of a repo that the plan of a write reads. */
 export interface WriteContext {
   readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
-  readonly store: Pick<PagedStore, 'entries'>
+  readonly store: Pick<SealedStore, 'entries'>
   readonly files: RepoFiles
   readonly pending: PendingChanges
   readonly boxes: RepoBoxes

@@ -169,6 +169,11 @@ for (const mends of [false, true])
         const fails = number === NOTES_BEFORE - 1 || (number >= NOTES_BEFORE && !mends)
         if (number < NOTES_BEFORE || !fails) await memory.setText(path, text)
         if (fails) throw new WalletError('STORAGE_FAILED', { path, reason: 'EIO', mayBeSaved: true })
+      },
+      async delete(path) {
+        if (!mends && place !== undefined && place >= NOTES_BEFORE)
+          throw new WalletError('STORAGE_FAILED', { path, reason: 'EIO', mayBeSaved: true })
+        await memory.delete(path)
       }
     }
     const sent: string[] = []

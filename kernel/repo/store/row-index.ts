@@ -1,194 +1,276 @@
 import { lowerBound } from '../../base/lower-bound.ts'
-import { COLUMN_NAMES, type IndexColumns, makeColumns } from './index-part.ts'
-import type { KeyHash } from './key-hash.ts'
+import { utf8Of } from '../../crypto/encoding.ts'
+import { type BlockCrypto, type Head, type HeadColumns, makeHeadColumns } from './block.ts'
+
+/** 64 bits: the lower half, then the upper. */
+export type KeyHash = readonly [low: number, high: number]
+
+/** The living rows of some blocks, which an index takes in. */
+export interface PlacedRows {
+  readonly block: number
+  readonly count: number
+  readonly columns: HeadColumns
+}
 
 /**
- * The index of one table in memory: columns of numbers, no key and no text.
+ * The index of one table in memory: where each living row stands, without its key and text.
  *
- * Rows have numbers for as long as the index lives. It is put together by applying parts, oldest first.
+ * Rows have numbers for as long as the index lives; a row that is gone keeps its hash, at block 0. They stand in descending
+ * order, and of one order the lower sequence first.
  */
 export class RowIndex {
-  #columns: IndexColumns = makeColumns(0)
-  /** How many row numbers are given out, dead ones included. */
+  readonly hashOf: (key: string) => KeyHash
+  #columns: HeadColumns = makeHeadColumns(0)
+  /** The block of each row; 0 for one that is gone. */
+  #block = new Uint32Array(0)
   #used = 0
   #byOrder: Int32Array = new Int32Array(0)
-  /** Row numbers plus one by hash, with linear probing; made when a key is first looked for. */
-  #lookup: Int32Array | undefined
-  /** The inverse of the order, made when it is first wanted. */
-  #offsets: Int32Array | undefined
+  /** Row numbers plus one by hash, with linear probing. */
+  #lookup = new Int32Array(0)
+  /** The highest sequence of its rows. */
+  #sequence = 0
 
-  /** The living rows, in descending order. */
+  /** @param heads - in ascending order of their numbers */
+  constructor(hashOf: (key: string) => KeyHash, heads: readonly Head[]) {
+    this.hashOf = hashOf
+    this.#reserve(heads.reduce((sum, { count }) => sum + count, 0))
+    // Two heads have one row only where an older state of one of them is read, after damage: then the later one is right.
+    for (const head of heads) this.#append(head)
+    const rows: number[] = []
+    for (let row = 0; row < this.#used; row += 1) if (this.#block[row] !== 0) rows.push(row)
+    this.#byOrder = Int32Array.from(rows.sort(this.#compare))
+  }
+
+  /** The number of living rows. */
+  get count(): number {
+    return this.#byOrder.length
+  }
+
+  /** The living rows in their order: one that is in use is never changed. */
   get byOrder(): Int32Array {
     return this.#byOrder
   }
 
-  /** The columns, by row number. */
-  get columns(): IndexColumns {
-    return this.#columns
+  /** Whether most of its memory is of rows that are gone. */
+  get isWasteful(): boolean {
+    return this.#used > 2 * this.count + 4096
   }
 
-  /** The row of a key's hash, or -1. */
-  find(hash: KeyHash): number {
-    return this.#findWords(hash[0] ?? 0, hash[1] ?? 0)
+  /** A sequence that no row has yet. */
+  nextSequence(): number {
+    this.#sequence += 1
+    return this.#sequence
   }
 
-  /** Where a living row stands in {@link byOrder}. */
-  offsetOf(row: number): number {
-    this.#offsets ??= this.#makeOffsets()
-    return this.#offsets[row] ?? 0
-  }
-
-  /** Takes in newer parts, oldest first: their rows replace those of the same hash, and those at no place remove them. */
-  apply(parts: readonly IndexColumns[]): void {
-    const newer = this.#used === 0 ? parts.slice(1) : parts
-    if (this.#used === 0 && parts[0] !== undefined) this.#begin(parts[0])
-    if (newer.length === 0) return
-    this.#reserve(newer.reduce((count, part) => count + part.count, this.#used))
-    const removed = new Set<number>()
-    let added: Int32Array = new Int32Array(0)
-    for (const part of newer) added = merge(added, this.#take(part, removed), this.#columns)
-    const all = merge(this.#byOrder, added, this.#columns)
-    this.#byOrder = removed.size === 0 ? all : all.filter(row => !removed.has(row))
-    this.#offsets = undefined
-  }
-
-  /** The living rows as one part. */
-  toPart(): IndexColumns {
-    const part = makeColumns(this.#byOrder.length)
-    for (let i = 0; i < part.count; i += 1) copyRow(this.#columns, this.#byOrder[i] ?? 0, part, i)
-    return part
-  }
-
-  /** The first part becomes the index: its columns are ours from now on, and change. */
-  #begin(part: IndexColumns): void {
-    this.#columns = part
-    this.#used = part.count
-    const rows = new Int32Array(part.count)
-    let count = 0
-    for (let row = 0; row < part.count; row += 1) {
-      if (part.place[row] === 0) continue
-      rows[count] = row
-      count += 1
-    }
-    this.#byOrder = rows.subarray(0, count)
-    this.#lookup = undefined
-    this.#offsets = undefined
-  }
-
-  /** Takes in the rows of one part and gives the numbers of those that are new in the order. */
-  #take(part: IndexColumns, removed: Set<number>): Int32Array {
-    const rows = new Int32Array(part.count)
-    let count = 0
-    for (let i = 0; i < part.count; i += 1) {
-      const known = this.#findWords(part.low[i] ?? 0, part.high[i] ?? 0)
-      if (known >= 0 && part.place[i] !== 0 && part.order[i] === this.#columns.order[known]) {
-        copyRow(part, i, this.#columns, known)
-        continue
-      }
-      if (known >= 0) {
-        removed.add(known)
-        this.#forget(known)
-      }
-      if (part.place[i] === 0) continue
-      rows[count] = this.#append(part, i)
-      count += 1
-    }
-    return rows.subarray(0, count)
-  }
-
-  #findWords(low: number, high: number): number {
-    if (this.#used === 0) return -1
-    this.#lookup ??= this.#makeLookup()
-    const lookup = this.#lookup
-    const mask = lookup.length - 1
-    for (let at = low & mask; ; at = (at + 1) & mask) {
-      const entry = lookup[at] ?? 0
+  /** The living row of a hash, or -1. */
+  find([low, high]: KeyHash): number {
+    const mask = this.#lookup.length - 1
+    for (let at = low & mask; mask >= 0; at = (at + 1) & mask) {
+      const entry = this.#lookup[at] ?? 0
       if (entry === 0) return -1
       const row = entry - 1
-      if (entry > 0 && this.#columns.low[row] === low && this.#columns.high[row] === high) return row
+      if (this.#columns.low[row] === low && this.#columns.high[row] === high && this.#block[row] !== 0)
+        return row
+    }
+    return -1
+  }
+
+  /** Where a row stands. It may be gone by now; its hash stays. */
+  at(row: number): RowPlace {
+    const { order, sequence, low, high, mark, slot } = this.#columns
+    return {
+      block: this.#block[row] ?? 0,
+      slot: slot[row] ?? 0,
+      order: order[row] ?? 0,
+      sequence: sequence[row] ?? 0,
+      mark: mark[row] ?? 0,
+      hash: [low[row] ?? 0, high[row] ?? 0]
     }
   }
 
-  #makeOffsets(): Int32Array {
-    const offsets = new Int32Array(this.#used)
-    for (let offset = 0; offset < this.#byOrder.length; offset += 1)
-      offsets[this.#byOrder[offset] ?? 0] = offset
-    return offsets
+  orderOf(row: number): number {
+    return this.#columns.order[row] ?? 0
   }
 
-  #makeLookup(): Int32Array {
-    let size = 64
-    while (size < this.#columns.order.length * 2) size *= 2
-    const lookup = new Int32Array(size)
-    for (const row of this.#byOrder) enter(lookup, this.#columns.low[row] ?? 0, row)
-    return lookup
+  markOf(row: number): number {
+    return this.#columns.mark[row] ?? 0
   }
 
-  /** A hole that the search steps over. Its columns stay for those who read just now. */
-  #forget(row: number): void {
-    const lookup = this.#lookup
-    if (lookup === undefined) return
-    const mask = lookup.length - 1
-    let at = (this.#columns.low[row] ?? 0) & mask
-    while (lookup[at] !== row + 1) at = (at + 1) & mask
-    lookup[at] = HOLE
+  blockOf(row: number): number {
+    return this.#block[row] ?? 0
   }
 
-  #append(part: IndexColumns, i: number): number {
+  /** The place of a living row in the order. */
+  offsetOf(row: number): number {
+    return lowerBound(0, this.count, offset => this.#compare(this.#byOrder[offset] ?? 0, row) >= 0)
+  }
+
+  /** How many rows have a higher order. */
+  offsetAt(order: number): number {
+    return lowerBound(0, this.count, offset => this.orderOf(this.#byOrder[offset] ?? 0) <= order)
+  }
+
+  /** The living rows of some blocks, without those of `except`; in their order. */
+  rowsIn(blocks: ReadonlySet<number>, except: ReadonlySet<number>): Map<number, number[]> {
+    const found = new Map<number, number[]>([...blocks].map(block => [block, []]))
+    if (blocks.size === 0) return found
+    const isWanted = new Uint8Array(Math.max(...blocks) + 1)
+    for (const block of blocks) isWanted[block] = 1
+    for (const row of this.#byOrder) {
+      const block = this.#block[row] ?? 0
+      if (isWanted[block] === 1 && !except.has(row)) found.get(block)?.push(row)
+    }
+    return found
+  }
+
+  /** The columns of some rows, for a head. */
+  columnsOf(rows: readonly number[]): HeadColumns {
+    const columns = makeHeadColumns(rows.length)
+    for (const [to, row] of rows.entries()) copyRow(this.#columns, row, columns, to)
+    return columns
+  }
+
+  /** Removes rows, and takes in those of new blocks: one of a hash that it has takes its place. */
+  apply(removed: ReadonlySet<number>, placed: readonly PlacedRows[]): void {
+    const gone = new Set(removed)
+    for (const row of removed) this.#block[row] = 0
+    this.#reserve(placed.reduce((sum, { count }) => sum + count, this.#used))
+    const added: number[] = []
+    for (const { block, count, columns } of placed) {
+      for (let i = 0; i < count; i += 1) {
+        const known = this.find([columns.low[i] ?? 0, columns.high[i] ?? 0])
+        const stays =
+          known >= 0 &&
+          this.#columns.order[known] === columns.order[i] &&
+          this.#columns.sequence[known] === columns.sequence[i]
+        if (stays) {
+          this.#columns.mark[known] = columns.mark[i] ?? 0
+          this.#columns.slot[known] = columns.slot[i] ?? 0
+          this.#block[known] = block
+          continue
+        }
+        if (known >= 0) {
+          gone.add(known)
+          this.#block[known] = 0
+        }
+        added.push(this.#take(block, columns, i))
+      }
+    }
+    if (gone.size > 0) this.#byOrder = this.#byOrder.filter(row => !gone.has(row))
+    if (added.length > 0) this.#byOrder = this.#merged(added.sort(this.#compare))
+  }
+
+  #append({ block, count, columns }: Head): void {
+    for (let i = 0; i < count; i += 1) {
+      const known = this.find([columns.low[i] ?? 0, columns.high[i] ?? 0])
+      if (known >= 0) this.#block[known] = 0
+      this.#take(block, columns, i)
+    }
+  }
+
+  #take(block: number, columns: HeadColumns, i: number): number {
     const row = this.#used
     this.#used += 1
-    copyRow(part, i, this.#columns, row)
-    if (this.#lookup !== undefined) enter(this.#lookup, part.low[i] ?? 0, row)
+    copyRow(columns, i, this.#columns, row)
+    this.#block[row] = block
+    this.#sequence = Math.max(this.#sequence, columns.sequence[i] ?? 0)
+    enter(this.#lookup, columns.low[i] ?? 0, row)
     return row
   }
 
-  /** Makes room for so many rows, and lets their keys be found: while parts are taken in, only the lookup knows all rows. */
+  /** Makes room for so many rows. */
   #reserve(count: number): void {
-    const columns = this.#columns
-    if (count > columns.order.length) {
-      const grown = makeColumns(Math.ceil(count * 1.25))
-      for (const name of COLUMN_NAMES) grown[name].set(columns[name].subarray(0, this.#used))
-      this.#columns = grown
-      this.#lookup = undefined
+    if (count <= this.#block.length) return
+    const room = this.#used === 0 ? count : Math.ceil(count * 1.25)
+    const grown = makeHeadColumns(room)
+    for (const name of ['order', 'sequence', 'low', 'high', 'mark', 'slot'] as const)
+      grown[name].set(this.#columns[name].subarray(0, this.#used))
+    this.#columns = grown
+    const block = new Uint32Array(room)
+    block.set(this.#block.subarray(0, this.#used))
+    this.#block = block
+    if (this.#lookup.length >= 2 * room) return
+    let size = 4
+    while (size < room * 2) size *= 2
+    this.#lookup = new Int32Array(size)
+    for (let row = 0; row < this.#used; row += 1)
+      if (block[row] !== 0) enter(this.#lookup, grown.low[row] ?? 0, row)
+  }
+
+  readonly #compare = (left: number, right: number): number => {
+    const { order, sequence } = this.#columns
+    return (order[right] ?? 0) - (order[left] ?? 0) || (sequence[left] ?? 0) - (sequence[right] ?? 0)
+  }
+
+  /** The living rows with others, which are sorted. */
+  #merged(added: readonly number[]): Int32Array {
+    const old = this.#byOrder
+    const merged = new Int32Array(old.length + added.length)
+    let from = 0
+    let to = 0
+    for (const row of added) {
+      const end = this.#endBefore(row, from)
+      merged.set(old.subarray(from, end), to)
+      to += end - from
+      from = end
+      merged[to] = row
+      to += 1
     }
-    this.#lookup ??= this.#makeLookup()
+    merged.set(old.subarray(from), to)
+    return merged
+  }
+
+  /** How many living rows stand before a new one: it is looked for in growing steps from `from` on, as it is mostly near. */
+  #endBefore(row: number, from: number): number {
+    const old = this.#byOrder
+    const isBefore = (at: number): boolean => this.#compare(old[at] ?? 0, row) < 0
+    let low = from
+    let step = 1
+    while (low + step <= old.length && isBefore(low + step - 1)) {
+      low += step
+      step *= 2
+    }
+    return lowerBound(low, Math.min(old.length, low + step), at => !isBefore(at))
   }
 }
 
-const HOLE = -1
-
-/** Puts added rows behind their equals; both lists are in descending order. */
-const merge = (old: Int32Array, added: Int32Array, { order }: IndexColumns): Int32Array => {
-  if (added.length === 0) return old
-  const merged = new Int32Array(old.length + added.length)
-  let from = 0
-  let to = 0
-  for (const row of added) {
-    const end = endAbove(old, order, { from, rank: order[row] ?? 0 })
-    merged.set(old.subarray(from, end), to)
-    to += end - from
-    from = end
-    merged[to] = row
-    to += 1
-  }
-  merged.set(old.subarray(from), to)
-  return merged
+/** What an index knows of a row. */
+export interface RowPlace {
+  /** 0 if the row is gone. */
+  readonly block: number
+  readonly slot: number
+  readonly order: number
+  readonly sequence: number
+  readonly mark: number
+  readonly hash: KeyHash
 }
 
-/** Where the rows end that have at least this rank, from `from` on: it is looked for in growing steps, as it is mostly near. */
-const endAbove = (
-  rows: Int32Array,
-  order: Float64Array,
-  { from, rank }: { from: number; rank: number }
-): number => {
-  const isAbove = (at: number): boolean => (order[rows[at] ?? 0] ?? 0) >= rank
-  let low = from
-  let step = 1
-  while (low + step <= rows.length && isAbove(low + step - 1)) {
-    low += step
-    step *= 2
+/**
+ * Makes the function that hashes the keys of a table to 64 bits under a secret seed.
+ *
+ * Two runs of multiply and rotate with a final avalanche: no cryptography. The seed is made from the key of the store, so that
+ * nobody without it can aim at a collision; by accident 100,000 keys meet once in four billion tables.
+ */
+export const makeKeyHash = ({ io, key }: BlockCrypto, table: string): ((key: string) => KeyHash) => {
+  const digest = key.use(secret => io.crypto.hmacSha256(secret, utf8Of(`hash ${table}`)))
+  const [first = 0, second = 0] = new Uint32Array(digest.slice(0, 8).buffer)
+  return text => {
+    let low = first
+    let high = second
+    for (let i = 0; i < text.length; i += 1) {
+      const code = text.charCodeAt(i)
+      low = Math.imul(((low << 5) | (low >>> 27)) ^ code, 0x9e3779b1)
+      high = Math.imul(((high << 7) | (high >>> 25)) ^ code, 0x85ebca77)
+    }
+    const mixed = mix(low ^ text.length ^ (high >>> 16), 0x85ebca6b, 0xc2b2ae35)
+    return [mixed >>> 0, mix(high ^ mixed, 0xcc9e2d51, 0x1b873593) >>> 0]
   }
-  return lowerBound(low, Math.min(rows.length, low + step), at => !isAbove(at))
+}
+
+const mix = (word: number, first: number, second: number): number => {
+  const once = Math.imul(word ^ (word >>> 16), first)
+  const twice = Math.imul(once ^ (once >>> 13), second)
+  return twice ^ (twice >>> 16)
 }
 
 const enter = (lookup: Int32Array, low: number, row: number): void => {
@@ -198,12 +280,11 @@ const enter = (lookup: Int32Array, low: number, row: number): void => {
   lookup[at] = row + 1
 }
 
-/** Copies one row of columns. */
-export const copyRow = (source: IndexColumns, from: number, target: IndexColumns, to: number): void => {
+const copyRow = (source: HeadColumns, from: number, target: HeadColumns, to: number): void => {
   target.order[to] = source.order[from] ?? 0
+  target.sequence[to] = source.sequence[from] ?? 0
   target.low[to] = source.low[from] ?? 0
   target.high[to] = source.high[from] ?? 0
   target.mark[to] = source.mark[from] ?? 0
-  target.place[to] = source.place[from] ?? 0
   target.slot[to] = source.slot[from] ?? 0
 }

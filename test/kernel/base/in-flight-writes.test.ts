@@ -9,15 +9,13 @@ import { setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
 
 const { clock } = makeRepoIo()
-/** Goes to a segment. */
-const MUCH = 'x'.repeat(300_000)
 
 interface Held {
   readonly device: Device
-  /** From now on segments wait for {@link Held.fail}. */
+  /** From now on writes wait for {@link Held.fail}. */
   hold(): void
   fail(): void
-  /** From now on reads of segments wait for the returned function. */
+  /** From now on reads wait for the returned function. */
   holdReads(): () => void
 }
 
@@ -30,11 +28,11 @@ const openHeld = async (store: SyncStore): Promise<Held> => {
   const disk: Disk = {
     ...plain,
     async getText(path) {
-      if (/\/s\d{12}$/.test(path)) await reading
+      if (path.includes('/log/')) await reading
       return plain.getText(path)
     },
     async setText(path, text) {
-      if (gate !== undefined && /\/s\d{12}$/.test(path)) {
+      if (gate !== undefined && path.includes('/log/')) {
         await gate
         throw new WalletError('STORAGE_FULL', { path })
       }
@@ -71,7 +69,7 @@ test('a write that is not yet durable is not sent: when it fails the server has 
   const { device, hold, fail } = await openHeld(store)
   await device.sync()
   hold()
-  const write = setText(device.repo, 'transaction/1-t.json', MUCH)
+  const write = setText(device.repo, 'transaction/1-t.json', 'text')
   const sync = device.sync()
   await mutex()
   fail()
@@ -94,7 +92,7 @@ test('a remote change is not based on a local write that fails', async t => {
   const write = device.repo.write({
     texts: new Map([
       ['f', 'fails'],
-      ['transaction/1-t.json', MUCH]
+      ['transaction/1-t.json', 'text']
     ])
   })
   const sync = device.sync()
@@ -111,9 +109,9 @@ test('a remote change is not based on a local write that fails', async t => {
 test('a text that equals one on its way is acknowledged with it, or fails with it', async t => {
   const { device, hold, fail } = await openHeld(makeSyncStore())
   hold()
-  const first = setText(device.repo, 'transaction/1-t.json', MUCH)
+  const first = setText(device.repo, 'transaction/1-t.json', 'text')
   let isDone = false
-  const second = setText(device.repo, 'transaction/1-t.json', MUCH)
+  const second = setText(device.repo, 'transaction/1-t.json', 'text')
   second.then(
     () => {
       isDone = true
@@ -130,10 +128,10 @@ test('a text that equals one on its way is acknowledged with it, or fails with i
 test('a text that equals one on its way fails with it although another in the same call is new, and that is not written', async t => {
   const { device, hold, fail } = await openHeld(makeSyncStore())
   hold()
-  const first = setText(device.repo, 'transaction/1-t.json', MUCH)
+  const first = setText(device.repo, 'transaction/1-t.json', 'text')
   const second = device.repo.write({
     texts: new Map([
-      ['transaction/1-t.json', MUCH],
+      ['transaction/1-t.json', 'text'],
       ['new', 'text']
     ])
   })
@@ -149,7 +147,7 @@ test('a text that equals one on its way fails with it although another in the sa
 test('rows alongside a text that equals one on its way are written with it, or not at all', async t => {
   const { device, hold, fail } = await openHeld(makeSyncStore())
   hold()
-  const text = new Map([['transaction/1-t.json', MUCH]])
+  const text = new Map([['transaction/1-t.json', 'text']])
   const first = device.repo.write({ texts: text })
   const second = device.repo.write({ texts: text, alongside: new Map([['taken', '1']]) })
   const ends = Promise.allSettled([first, second])
@@ -163,11 +161,11 @@ test('rows alongside a text that equals one on its way are written with it, or n
 
 test('a write has one revision, which all its files bear, although the one before it fails while it is planned', async t => {
   const { device, hold, fail, holdReads } = await openHeld(makeSyncStore())
-  await setText(device.repo, 'transaction/1-t.json', MUCH)
+  await setText(device.repo, 'transaction/1-t.json', 'text')
   const { repo } = await device.reopen()
   const first = repo.revision
   hold()
-  const failing = setText(repo, 'transaction/2-t.json', MUCH)
+  const failing = setText(repo, 'transaction/2-t.json', 'text')
   const release = holdReads()
   const paths = Array.from({ length: 600 }, (_, i) => `transaction/9${i}-t.json`).concat(
     'transaction/1-t.json'
@@ -188,7 +186,7 @@ test('the revision of a failed write is not reused, so that a reader which saw i
   const { device, hold, fail } = await openHeld(makeSyncStore())
   const { repo } = device
   hold()
-  const failing = setText(repo, 'transaction/1-t.json', MUCH)
+  const failing = setText(repo, 'transaction/1-t.json', 'text')
   const seen = repo.changedSince(0)
   await mutex()
   fail()

@@ -74,10 +74,10 @@ for (const [name, io] of Object.entries(ios)) {
     }
     const packed = sealPacked(native, key, { room: bytes.length, write })
     t.deepEqual(await openPacked(io, key, packed), bytes)
-    const other = packed.replace(/^..../, 'AAAA')
+    const other = packed.slice().fill(0, 0, 3)
     await t.throwsAsync(openPacked(io, key, other), { message: /checksum/i })
     await t.throwsAsync(openPacked(io, new Uint8Array(32), packed), { message: /checksum/i })
-    await t.throwsAsync(openPacked(io, key, 'no base64'), { instanceOf: TypeError })
+    await t.throwsAsync(openPacked(io, key, packed.slice(0, 40)))
   })
 
   test(`a box that does not open leaves its neighbours alone, with ${name} cryptography`, async t => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
-import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
+import type { SealedStore } from '../../../kernel/repo/store/sealed-store.ts'
 import { canKeep, countKept, findKept, isKept, listKept, planKept } from '../../../kernel/sync/kept-files.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -12,7 +12,7 @@ const makeKeeper = () => {
   const store = {
     get: (key: string) => entries.get(key),
     entries: (prefix: string) => [...entries].filter(([key]) => key.startsWith(prefix))
-  } as unknown as PagedStore
+  } as unknown as SealedStore
   const keep = (reason: 'deleted' | 'replaced', path: string, { box = 'box', now = NOW } = {}): void => {
     const writes = new Map<string, string | BulkChange | null>()
     planKept(store, { reason, files: [[path, box]], now }, writes)

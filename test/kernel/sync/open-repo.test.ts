@@ -1,7 +1,7 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
-import type { StoreContents } from '../../../kernel/repo/store/paged-store.ts'
+import { openRepoStore } from '../../../kernel/repo/store/open-store.ts'
+import type { StoreContents } from '../../../kernel/repo/store/sealed-store.ts'
 import { exportDeployedRepo, restoreRepo } from '../../../kernel/sync/open-repo.ts'
 import { BULK } from '../../../kernel/sync/repo-record.ts'
 import { isTombstonePath } from '../../../kernel/sync/tombstones.ts'
@@ -98,8 +98,7 @@ const restoreOver = async (
   const [io, disk, report] = [makeRepoIo(), makeFaultDisk(new Map()), () => {}]
   const key = new Secret(dataKey.slice())
   const open = async () => {
-    const folder = `${root}/store`
-    return openPagedStore({ io, disk, folder, key, report, bulk: BULK }, await disk.list(folder))
+    return openRepoStore({ io, disk, folder: root, key, report, bulk: BULK, paths: await disk.list(root) })
   }
   const store = await open()
   await store.write(new Map(before))

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
-import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
+import type { SealedStore } from '../../../kernel/repo/store/sealed-store.ts'
 import { PendingChanges, RepoFiles } from '../../../kernel/sync/repo-files.ts'
 import { boxText } from '../../../kernel/sync/repo-record.ts'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
@@ -137,7 +137,7 @@ test('an edited text counts as sent only if a request may have held it', async t
   const files = new RepoFiles({
     get: (key: string) => entries.get(key),
     entries: (prefix: string) => [...entries].filter(([key]) => key.startsWith(prefix))
-  } as unknown as PagedStore)
+  } as unknown as SealedStore)
   const changes = new PendingChanges(files)
   const sentBefore = (n: number, sent: readonly string[] = []): readonly string[] =>
     changes.sentBefore('a', { box: junkOf(n), base: null, sent })

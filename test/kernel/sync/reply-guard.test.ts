@@ -2,7 +2,7 @@ import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { type ErrorCode, isWalletError } from '../../../kernel/index.ts'
 import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
-import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
+import type { SealedStore } from '../../../kernel/repo/store/sealed-store.ts'
 import type { FileBoxes } from '../../../kernel/sync/merge-versions.ts'
 import { type GuardOptions, ReplyGuard } from '../../../kernel/sync/reply-guard.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
@@ -276,7 +276,7 @@ const guardOf = (
   }
   const guard = new ReplyGuard({
     reply: { sent: new Map(), changes },
-    store: store as unknown as PagedStore,
+    store: store as unknown as SealedStore,
     boxes: new RepoBoxes(makeRepoIo(), new Secret(dataKey.slice())),
     now: 5_999,
     report: error => void reports.push(error),

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
+import { openRepoStore } from '../../../kernel/repo/store/open-store.ts'
 import { type AppliedReply, MAX_FEW } from '../../../kernel/sync/apply-reply.ts'
 import {
   checkDeletions,
@@ -26,10 +26,10 @@ const DAY_MS = 24 * 3600 * 1000
 /** What the store of a device holds below a prefix. */
 const entriesOf = async ({ io, files, repo }: Device, prefix: string): Promise<[string, string][]> => {
   await repo.close()
-  const folder = `repos/${repoId}/store`
+  const folder = `repos/${repoId}`
   const disk = makeFaultDisk(files)
   const place = { io, disk, folder, key: new Secret(dataKey.slice()), report() {}, bulk: BULK }
-  const store = await openPagedStore(place, await disk.list(folder))
+  const store = await openRepoStore({ ...place, paths: await disk.list(folder) })
   const entries = [...store.entries(prefix)].map(([key, text]) => [key.slice(prefix.length), text] as const)
   await store.close()
   return entries.map(([key, text]) => [key, text])
@@ -37,10 +37,10 @@ const entriesOf = async ({ io, files, repo }: Device, prefix: string): Promise<[
 
 /** Writes entries into the store of a device that is closed. */
 const writeEntries = async ({ io, files }: Device, entries: ReadonlyMap<string, string>): Promise<void> => {
-  const folder = `repos/${repoId}/store`
+  const folder = `repos/${repoId}`
   const disk = makeFaultDisk(files)
   const place = { io, disk, folder, key: new Secret(dataKey.slice()), report() {}, bulk: BULK }
-  const store = await openPagedStore(place, await disk.list(folder))
+  const store = await openRepoStore({ ...place, paths: await disk.list(folder) })
   await store.write(entries)
   await store.close()
 }

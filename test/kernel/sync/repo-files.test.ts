@@ -1,8 +1,8 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
 import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
-import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
-import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
+import { openRepoStore } from '../../../kernel/repo/store/open-store.ts'
+import type { SealedStore } from '../../../kernel/repo/store/sealed-store.ts'
 import { PendingChanges, RepoFiles } from '../../../kernel/sync/repo-files.ts'
 import {
   BULK,
@@ -23,7 +23,7 @@ const filesOver = (entries: ReadonlyMap<string, string>): RepoFiles =>
     *entries(prefix: string) {
       for (const entry of entries) if (entry[0].startsWith(prefix)) yield entry
     }
-  } as unknown as PagedStore)
+  } as unknown as SealedStore)
 
 /** Marks of deleted files, the number of each its revision; every other one in the place of an older one. */
 const goneOf = (count: number): Map<string, string> =>
@@ -86,7 +86,7 @@ test('a folder within a large folder lists only its own files', async t => {
     *entries() {},
     table: () => ({ keysWhere: async () => rows })
   }
-  const files = new RepoFiles(store as unknown as PagedStore)
+  const files = new RepoFiles(store as unknown as SealedStore)
   const folder = LARGE_FOLDERS[0] ?? ''
   t.deepEqual(await files.list(`${folder}1`), [`${folder}1-a.json`, `${folder}10-c.json`])
   t.deepEqual(await files.list(`${folder}3`), [])
@@ -177,14 +177,14 @@ test('a file of a large folder is remembered as deleted from its first deletion 
 const openFiles = async (): Promise<{
   files: RepoFiles
   put: (texts: Readonly<Record<string, string | null>>) => Promise<void>
-  store: PagedStore
+  store: SealedStore
 }> => {
   const place = {
-    ...{ io: makeRepoIo(), disk: makeFaultDisk(new Map()), folder: 'repos/r/store' },
+    ...{ io: makeRepoIo(), disk: makeFaultDisk(new Map()), folder: 'repos/r', paths: [] },
     ...{ key: new Secret(new Uint8Array(32).fill(7)), report: () => {} },
     bulk: BULK
   }
-  const store = await openPagedStore(place, [])
+  const store = await openRepoStore(place)
   const files = new RepoFiles(store)
   return {
     ...{ files, store },

@@ -2,7 +2,7 @@ import test from 'ava'
 import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
 import type { Disk } from '../../../kernel/io/disk.ts'
-import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
+import { openRepoStore } from '../../../kernel/repo/store/open-store.ts'
 import { BULK, PREFIX } from '../../../kernel/sync/repo-record.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
@@ -189,16 +189,13 @@ test('what a file was before is forgotten a day later, with the next sync that c
   await setText(device.repo, 'second', '1')
   await device.sync()
   await device.repo.close()
-  const folder = `repos/${repoId}/store`
+  const folder = `repos/${repoId}`
   const disk = makeFaultDisk(files)
-  const store = await openPagedStore(
-    {
-      ...{ io: device.io, disk, folder, bulk: BULK },
-      key: new Secret(dataKey.slice()),
-      report: error => t.fail(`${error}`)
-    },
-    await disk.list(folder)
-  )
+  const store = await openRepoStore({
+    ...{ io: device.io, disk, folder, bulk: BULK, paths: await disk.list(folder) },
+    key: new Secret(dataKey.slice()),
+    report: error => t.fail(`${error}`)
+  })
   t.deepEqual(
     [...store.entries(PREFIX.past)].map(([key]) => key.slice(PREFIX.past.length)),
     ['second']

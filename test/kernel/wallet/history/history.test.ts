@@ -4,6 +4,7 @@ import { isWalletError } from '../../../../kernel/base/errors.ts'
 import type { EngineTransaction } from '../../../../kernel/types/transaction.ts'
 import { listTransactions, streamTransactions } from '../../../../kernel/wallet/history/list.ts'
 import { STATE_KEY } from '../../../../kernel/wallet/history/rows.ts'
+import { bodiesIn, damageValue } from '../../../helpers/damaged-log.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { deleteFile } from '../../../helpers/repo-texts.ts'
@@ -160,19 +161,18 @@ test('after damage the history of a token is rebuilt, too', async t => {
 /** Makes two lots of reports, and damages the part of the disk that holds the second one. */
 const withDamage = async (older: readonly EngineTransaction[], newer: readonly EngineTransaction[]) => {
   const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
-  const segments = (): string[] => [...device.files.keys()].filter(name => /\/s\d{12}$/.test(name))
   await device.table.applyReports(older)
-  const kept = segments()
+  const kept = new Set(bodiesIn(device.files).map(({ key }) => key))
   await device.table.applyReports(newer)
   await device.table.close()
   await device.repo.close()
-  const lost = segments().filter(name => !kept.includes(name))
-  if (kept.length === 0 || lost.length === 0) throw new Error('Each lot should have a segment')
-  for (const name of lost) device.files.set(name, 'rubbish')
+  const lost = bodiesIn(device.files).filter(({ key }) => !kept.has(key))
+  if (kept.size === 0 || lost.length === 0) throw new Error('Each lot should have a block')
+  for (const value of lost) damageValue(device.files, value)
   return device
 }
 
-/** So long, all together, that they go to a segment of their own. */
+/** So long, all together, that no block has rows of two lots. */
 const reportsFrom = (start: number, count: number, size: number): EngineTransaction[] =>
   Array.from({ length: count }, (_, index) =>
     outgoing(`tx${start + index}`, {

@@ -1,0 +1,371 @@
+import { type ReportError, WalletError } from '../../base/errors.ts'
+import { isWellFormed } from '../../crypto/encoding.ts'
+import type { Store, StoreChange } from '../../io/store.ts'
+import { type BlockCrypto, blockKey, halfCharacterError, openHead, parseBlockKey } from './block.ts'
+import {
+  type BulkChange,
+  type BulkPrefixes,
+  type BulkStore,
+  type BulkTable,
+  type StoreChanges,
+  textIn
+} from './bulk.ts'
+import { type EntryPlan, SealedEntries } from './sealed-entries.ts'
+import { SealedTable } from './sealed-table.ts'
+import type { TablePlan } from './table-plan.ts'
+
+/** The entries and rows of a store by key. */
+export type StoreContents = readonly (readonly [key: string, change: string | BulkChange])[]
+
+/** Options of {@link openSealedStore}. */
+export interface SealedStoreOptions extends BlockCrypto {
+  readonly store: Store
+  /** Stands in errors. */
+  readonly name: string
+  /** Which of its keys are rows of tables. */
+  readonly bulk: BulkPrefixes
+  readonly report: ReportError
+  /**
+   * Is called when something turns out to be damaged or missing, and gives the entries that note it: they are written before, or
+   * with, the first write that is made of the damage.
+   */
+  readonly damaged?: (get: (key: string) => string | undefined) => StoreChanges
+  /** Whether the store below has lost something, so that it may show older values. */
+  readonly hasLost?: boolean
+  /** About how many characters a full block has; 88,000 if left out. */
+  readonly blockLength?: number
+}
+
+/**
+ * Opens the encrypted store of one owner over a map of bytes: entries in memory, and tables of many rows. docs/store.md says how
+ * they lie there.
+ *
+ * @throws STORAGE_FAILED
+ */
+export const openSealedStore = async (options: SealedStoreOptions): Promise<SealedStore> => {
+  const store = new SealedStore(options)
+  await store.load()
+  return store
+}
+
+interface Write {
+  readonly changes: StoreChanges
+  readonly done: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The key of the value by which a store below, {@link LogStoreOptions.lossMark}, remembers that it has lost something. */
+export const LOSS_KEY: Uint8Array = Uint8Array.of(0)
+
+/** One batch. */
+interface Plan {
+  readonly entries: EntryPlan
+  readonly tables: readonly (readonly [SealedTable, TablePlan])[]
+  /** What puts damaged values aside. */
+  readonly aside: readonly StoreChange[]
+}
+
+/**
+ * A durable, encrypted store of entries, which are in memory, and of tables, whose rows are not.
+ *
+ * A write is one batch of the store below, and writes that arrive while one is on its way share the next. Entries can be read
+ * as soon as `write` is called, and no longer if it fails; so can rows by their keys. Whoever asks for more of a table waits for
+ * the writes that were begun before.
+ */
+export class SealedStore implements BulkStore {
+  readonly #options: SealedStoreOptions
+  readonly #entries: SealedEntries
+  #tables: Map<string, SealedTable> | undefined
+  /** Those that have not ended, oldest first. */
+  #writes: Write[] = []
+  #writing: Promise<void> | undefined
+  /** Values that are damaged: the next batch puts them aside. */
+  #lost: Uint8Array[] = []
+  #isMarked = false
+  /** A batch has failed: something of it may be there after a crash. */
+  #hasFailed = false
+  /** A batch has failed and may have been made all the same. */
+  #isDoubtful = false
+  #isClosed = false
+
+  constructor(options: SealedStoreOptions) {
+    this.#options = options
+    this.#entries = new SealedEntries(options)
+  }
+
+  /** Reads the entries. Called once, by {@link openSealedStore}. */
+  async load(): Promise<void> {
+    const { store, hasLost = false } = this.#options
+    const [mark] = await store.getMany([LOSS_KEY])
+    this.#isMarked = mark !== undefined || hasLost
+    const lost = await this.#entries.load()
+    for (const key of lost) this.#lose(key)
+    if (this.#isMarked && lost.length === 0) this.#noteDamage()
+  }
+
+  get(key: string): string | undefined {
+    if (this.#options.bulk.tableOf(key) !== undefined) return undefined
+    const recent = this.#recent(key)
+    return recent === undefined ? this.#entries.get(key) : (textIn(recent) ?? undefined)
+  }
+
+  *entries(prefix: string): Generator<[key: string, text: string]> {
+    const onTheirWay = new Set<string>()
+    for (const { changes } of this.#writes)
+      for (const key of changes.keys())
+        if (key.startsWith(prefix) && this.#options.bulk.tableOf(key) === undefined) onTheirWay.add(key)
+    for (const key of onTheirWay) {
+      const text = this.get(key)
+      if (text !== undefined) yield [key, text]
+    }
+    for (const entry of this.#entries.all(prefix)) if (!onTheirWay.has(entry[0])) yield entry
+  }
+
+  /**
+   * Writes all or nothing; null deletes. Resolves when durable. What is written may not change until then.
+   *
+   * Without changes it ends when everything written before has, and fails if any of that does.
+   *
+   * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again
+   */
+  async write(changes: StoreChanges): Promise<void> {
+    if (this.#isClosed) throw closedError(this.#options.name)
+    if (changes.size === 0) {
+      await Promise.all(this.#writes.map(({ done }) => done))
+      return this.forgetFailed()
+    }
+    for (const [key, change] of changes)
+      if (!isWellFormed(textIn(change) ?? '') && this.#options.bulk.tableOf(key) !== undefined)
+        throw halfCharacterError(key)
+    return this.#enqueue(changes)
+  }
+
+  /** Makes sure that a crash leaves nothing of a write that failed, though it had arrived all the same. @throws STORAGE_FAILED */
+  async forgetFailed(): Promise<void> {
+    if (!this.#hasFailed) return
+    await this.#options.store.batch([])
+    this.#hasFailed = false
+  }
+
+  table(prefix: string): BulkTable {
+    if (this.#options.bulk.tableOf(prefix) !== prefix) throw new TypeError(`There is no table ${prefix}`)
+    return this.#tableOf(prefix)
+  }
+
+  /**
+   * Everything in the store: its entries, then the rows of each table from the highest order on. Written into an empty store in
+   * this order they make an equal one.
+   *
+   * Entries are as they are at one time; what is written to tables meanwhile may be among the rows.
+   */
+  async contents(): Promise<StoreContents> {
+    for (let tries = 1; ; tries += 1) {
+      const contents: [string, string | BulkChange][] = [...this.entries('')]
+      const tables = await this.#tableNames()
+      for (const prefix of tables) {
+        for await (const rows of this.table(prefix).scan({ ordered: true }))
+          for (const { key, ...row } of rows) contents.push([prefix + key, row])
+      }
+      // A table that took the place of another one does not go with the entries that were read before.
+      if (tries === MAX_TRIES || (await this.#tableNames()).join() === tables.join()) return contents
+    }
+  }
+
+  /** Resolves when every write has ended, well or not. */
+  async settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+  }
+
+  /** Finishes what was begun, then refuses writes and closes the store below. The entries stay readable. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.settled()
+    await this.#options.store.close()
+  }
+
+  #enqueue(changes: StoreChanges): Promise<void> {
+    let resolve: () => void = () => {}
+    let reject: (error: unknown) => void = () => {}
+    const done = new Promise<void>((onResolve, onReject) => {
+      resolve = onResolve
+      reject = onReject
+    })
+    // Who waits for it hears of a failure; this only keeps it from being unhandled twice.
+    done.catch(() => {})
+    this.#writes.push({ changes, done, resolve, reject })
+    this.#writing ??= this.#writeAll()
+    return done
+  }
+
+  async #writeAll(): Promise<void> {
+    // The writes of one turn share a batch.
+    await Promise.resolve()
+    while (this.#writes.length > 0) {
+      let writes = this.#writes.slice()
+      try {
+        if (this.#isDoubtful) await this.#readAgain()
+        for (;;) {
+          const lost = this.#lost.length
+          writes = this.#writes.slice()
+          const plan = await this.#planOf(writes.map(({ changes }) => changes))
+          // What notes the damage that was found meanwhile goes with what is made of it.
+          if (this.#lost.length !== lost) continue
+          await this.#commit(plan)
+          break
+        }
+        this.#writes = this.#writes.slice(writes.length)
+        for (const { resolve } of writes) resolve()
+      } catch (error) {
+        this.#hasFailed = true
+        this.#writes = this.#writes.slice(writes.length)
+        for (const { reject } of writes) reject(error)
+      }
+    }
+    this.#writing = undefined
+  }
+
+  async #planOf(all: readonly StoreChanges[]): Promise<Plan> {
+    const entries = new Map<string, string | null>()
+    const rows = new Map<string, Map<string, string | BulkChange | null>>()
+    for (const changes of all) {
+      for (const [key, change] of changes) {
+        const prefix = this.#options.bulk.tableOf(key)
+        if (prefix === undefined) entries.set(key, textIn(change))
+        else {
+          const some = rows.get(prefix) ?? new Map<string, string | BulkChange | null>()
+          rows.set(prefix, some.set(key.slice(prefix.length), change))
+        }
+      }
+    }
+    for (const [prefix, table] of this.#tables ?? [])
+      if (table.isDamaged && !rows.has(prefix)) rows.set(prefix, new Map())
+    const tables: [SealedTable, TablePlan][] = []
+    for (const [prefix, changes] of rows) {
+      const table = this.#tableOf(prefix)
+      tables.push([table, await table.plan(changes)])
+    }
+    return { entries: this.#entries.plan(entries), tables, aside: await this.#putAside(this.#lost) }
+  }
+
+  async #commit({ entries, tables, aside }: Plan): Promise<void> {
+    const lost = this.#lost.length
+    const changes = [...aside, ...entries.changes, ...tables.flatMap(([, plan]) => plan.changes)]
+    if (this.#isMarked) changes.push({ key: LOSS_KEY, value: undefined })
+    try {
+      await this.#options.store.batch(changes)
+    } catch (error) {
+      this.#isDoubtful = isUnclear(error)
+      throw error
+    }
+    // Nobody may read in between.
+    this.#entries.adopt(entries)
+    for (const [table, plan] of tables) table.adopt(plan)
+    this.#lost = this.#lost.slice(lost)
+    this.#isMarked = false
+    this.#hasFailed = false
+  }
+
+  /** What writes on their way make of a key; undefined if none does. */
+  #recent(key: string): string | BulkChange | null | undefined {
+    for (let i = this.#writes.length - 1; i >= 0; i -= 1) {
+      const change = this.#writes[i]?.changes.get(key)
+      if (change !== undefined) return change
+    }
+    return undefined
+  }
+
+  #tableOf(prefix: string): SealedTable {
+    const { io, key, store, blockLength = BLOCK_LENGTH } = this.#options
+    this.#tables ??= new Map()
+    const known = this.#tables.get(prefix)
+    if (known !== undefined) return known
+    const table = new SealedTable({
+      ...{ io, key, store, prefix, blockLength },
+      recent: name => this.#recent(prefix + name),
+      written: async () => void (await Promise.allSettled(this.#writes.map(({ done }) => done))),
+      lost: name => this.#lose(name)
+    })
+    this.#tables.set(prefix, table)
+    return table
+  }
+
+  /** The tables that have rows, in ascending order, as their heads say. */
+  async #tableNames(): Promise<string[]> {
+    const { store, bulk } = this.#options
+    await this.settled()
+    const names = new Set<string>()
+    const seen = new Set<string>()
+    for (let after: Uint8Array | undefined; ; ) {
+      const keys: Uint8Array[] = await store.keys(
+        after === undefined ? { limit: KEYS } : { after, limit: KEYS }
+      )
+      for (const key of keys) {
+        const { tag, part } = parseBlockKey(key) ?? {}
+        if (tag === undefined || part !== 'head' || seen.has(tag.join())) continue
+        const [value] = await store.getMany([key])
+        const head = value === undefined ? undefined : await openHead(this.#options, value)
+        if (head === undefined) {
+          this.#lose(key)
+          continue
+        }
+        seen.add(tag.join())
+        if (bulk.tableOf(head.table) === head.table) names.add(head.table)
+      }
+      const last = keys.at(-1)
+      if (last === undefined || keys.length < KEYS) return [...names].sort()
+      after = last
+    }
+  }
+
+  async #readAgain(): Promise<void> {
+    for (const table of this.#tables?.values() ?? []) table.forget()
+    await this.load()
+    this.#isDoubtful = false
+  }
+
+  #lose(key: Uint8Array): void {
+    if (this.#lost.some(known => known.join() === key.join())) return
+    this.#lost.push(key)
+    const rule = 'a part of what is stored on this device is damaged or missing'
+    this.#options.report(new WalletError('CORRUPT_FILE', { path: this.#options.name, rule }))
+    this.#noteDamage()
+  }
+
+  /** On a full disk it is noted with the next write. */
+  #noteDamage(): void {
+    if (this.#isClosed) return
+    this.#enqueue(this.#options.damaged?.(key => this.get(key)) ?? new Map()).catch(this.#options.report)
+  }
+
+  /** What moves damaged values to keys that nobody reads, so that nothing is lost for those who could still save it. */
+  async #putAside(keys: readonly Uint8Array[]): Promise<StoreChange[]> {
+    if (keys.length === 0) return []
+    const values = await this.#options.store.getMany(keys)
+    return keys.flatMap((key, i) => {
+      const { tag, part, block } = parseBlockKey(key) ?? {}
+      const aside = new Uint8Array(key.length + 1)
+      aside.set(key)
+      const value = values[i]
+      const kept = value === undefined ? [] : [{ key: aside, value }]
+      const body =
+        tag === undefined || part !== 'head'
+          ? []
+          : [{ key: blockKey(tag, 'body', block ?? 0), value: undefined }]
+      return [...kept, { key, value: undefined }, ...body]
+    })
+  }
+}
+
+const isUnclear = (error: unknown): boolean =>
+  error instanceof WalletError && (error.details as { mayBeSaved?: unknown }).mayBeSaved === true
+
+/** What a closed store says to a write. */
+const closedError = (name: string): WalletError =>
+  new WalletError('STORAGE_FAILED', { path: name, reason: 'the store is closed' })
+
+/** Payload of a body in UTF-16 units, about. */
+const BLOCK_LENGTH = 88_000
+const KEYS = 1000
+/** The number of times that the tables are read again because others have taken their place. */
+const MAX_TRIES = 5

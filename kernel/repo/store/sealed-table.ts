@@ -1,0 +1,340 @@
+import { makeYielder } from '../../base/yielder.ts'
+import type { Store } from '../../io/store.ts'
+import {
+  type BlockCrypto,
+  type Body,
+  blockKey,
+  type Head,
+  type KeyedText,
+  openBody,
+  openHead,
+  tableTag
+} from './block.ts'
+import { type BulkChange, type BulkRow, type BulkTable, textIn } from './bulk.ts'
+import { type KeyHash, makeKeyHash, RowIndex, type RowPlace } from './row-index.ts'
+import { type BlockFacts, planTable, type TablePlan } from './table-plan.ts'
+
+/** What a table needs of its store. */
+export interface TablePlace extends BlockCrypto {
+  readonly prefix: string
+  readonly store: Store
+  /** About how many characters a full block has. */
+  readonly blockLength: number
+  /** What a write on its way makes of a key; undefined if none does. */
+  recent(key: string): string | BulkChange | null | undefined
+  /** Resolves when the writes that were begun before have ended, well or not. */
+  written(): Promise<void>
+  /** Is called with each damaged or missing value, once. */
+  lost(key: Uint8Array): void
+}
+
+interface State {
+  readonly index: RowIndex
+  readonly blocks: Map<number, BlockFacts>
+}
+
+/**
+ * A table of many rows, sealed in blocks of about a hundred.
+ *
+ * The head of a block says where its living rows stand, its body has their texts. A write puts its rows into new blocks, and
+ * takes those that they replace out of the heads of the old ones; small blocks, and those of which less than half is alive, go
+ * into the new ones with it. So the heads of a table always say exactly which rows it has, in any order of reading.
+ */
+export class SealedTable implements BulkTable {
+  readonly #place: TablePlace
+  readonly #tag: Uint8Array
+  #hashOf: ((key: string) => KeyHash) | undefined
+  #state: State | undefined
+  #loading: Promise<State> | undefined
+  #nextBlock = 1
+  /** Opened lately; the memory is given back when the engine collects it. */
+  #recent: { readonly block: number; readonly body: WeakRef<Body> }[] = []
+  /** Blocks whose body turned out to be damaged: the next write takes them away. */
+  readonly #damaged = new Set<number>()
+
+  constructor(place: TablePlace) {
+    this.#place = place
+    this.#tag = tableTag(place, place.prefix)
+  }
+
+  async count(): Promise<number> {
+    return (await this.#current()).index.count
+  }
+
+  async has(key: string): Promise<boolean> {
+    const recent = this.#place.recent(key)
+    if (recent !== undefined) return recent !== null
+    const { index } = await this.#load()
+    return index.find(index.hashOf(key)) >= 0
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return (await this.getMany([key]))[0]
+  }
+
+  async getMany(keys: readonly string[]): Promise<(string | undefined)[]> {
+    const texts: (string | undefined)[] = []
+    const onDisk: number[] = []
+    for (const key of keys) {
+      const recent = this.#place.recent(key)
+      if (recent === undefined) onDisk.push(texts.length)
+      texts.push(recent === undefined ? undefined : (textIn(recent) ?? undefined))
+    }
+    if (onDisk.length === 0) return texts
+    const { index } = await this.#load()
+    const wanted: Wanted[] = []
+    for (const i of onDisk) {
+      const row = index.find(index.hashOf(keys[i] ?? ''))
+      if (row >= 0) wanted.push({ i, place: index.at(row) })
+    }
+    await this.#read(wanted, (i, [key, text]) => {
+      if (key === keys[i]) texts[i] = text
+    })
+    return texts
+  }
+
+  async page(offset: number, limit: number): Promise<BulkRow[]> {
+    const { index } = await this.#current()
+    return this.#rowsOf(index, index.byOrder.subarray(Math.max(0, offset), Math.max(0, offset + limit)))
+  }
+
+  async offsetOf(key: string): Promise<number | undefined> {
+    const { index } = await this.#current()
+    const row = index.find(index.hashOf(key))
+    return row < 0 ? undefined : index.offsetOf(row)
+  }
+
+  async offsetAt(order: number): Promise<number> {
+    return (await this.#current()).index.offsetAt(order)
+  }
+
+  async *scan({ ordered = false }: { readonly ordered?: boolean } = {}): AsyncGenerator<readonly BulkRow[]> {
+    const { index, blocks } = await this.#current()
+    const all = index.byOrder
+    const groups: Iterable<readonly number[] | Int32Array> = ordered
+      ? slicesOf(all, BATCH)
+      : index.rowsIn(new Set(blocks.keys()), NONE).values()
+    for (const rows of groups) {
+      yield await this.#rowsOf(index, rows)
+      // Each block takes a good part of a millisecond to open, and more to make use of.
+      await this.#place.io.clock.turn()
+    }
+  }
+
+  async keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]> {
+    const { index } = await this.#current()
+    const keys: (string | undefined)[] = []
+    const wanted: Wanted[] = []
+    for (const row of index.byOrder)
+      if (test(index.markOf(row), index.orderOf(row))) wanted.push({ i: wanted.length, place: index.at(row) })
+    await this.#read(wanted, (i, [key]) => {
+      keys[i] = key
+    })
+    return keys.filter(key => key !== undefined)
+  }
+
+  /** Works out the batch that makes changes true. One plan at a time: it counts on the state that it was made for. */
+  async plan(changes: ReadonlyMap<string, string | BulkChange | null>): Promise<TablePlan> {
+    const { index, blocks } = await this.#load()
+    return planTable(changes, {
+      ...{ place: this.#place, tag: this.#tag, index, blocks, damaged: this.#damaged },
+      nextBlock: () => this.#nextBlock++,
+      readRows: (rows, take) =>
+        this.#read(
+          rows.map((row, i) => ({ i, place: index.at(row) })),
+          (i, row) => take(rows[i] ?? 0, row)
+        )
+    })
+  }
+
+  /** Takes a plan for what is, after its batch has been made. */
+  adopt({ removed, placed, blocks }: TablePlan): void {
+    const state = this.#state
+    if (state === undefined) return
+    state.index.apply(removed, placed)
+    for (const [block, facts] of blocks) {
+      if (facts === undefined) state.blocks.delete(block)
+      else state.blocks.set(block, facts)
+      this.#damaged.delete(block)
+    }
+    if (state.index.isWasteful) this.#state = undefined
+  }
+
+  /** Reads everything anew when it is wanted: what a batch that failed has left is not known. */
+  forget(): void {
+    this.#state = undefined
+    this.#loading = undefined
+    this.#recent = []
+  }
+
+  /** Whether damaged blocks wait for a write that takes them away. */
+  get isDamaged(): boolean {
+    return this.#damaged.size > 0
+  }
+
+  /** The state after the writes that were begun before. */
+  async #current(): Promise<State> {
+    await this.#place.written()
+    return this.#load()
+  }
+
+  async #load(): Promise<State> {
+    while (this.#state === undefined) {
+      this.#loading ??= this.#readHeads()
+      const loading = this.#loading
+      try {
+        const state = await loading
+        if (this.#loading === loading) this.#state = state
+      } finally {
+        if (this.#loading === loading) this.#loading = undefined
+      }
+    }
+    return this.#state
+  }
+
+  async #readHeads(): Promise<State> {
+    const { store, io, prefix } = this.#place
+    const pause = makeYielder(io.clock)
+    const blocks = new Map<number, BlockFacts>()
+    const heads: Head[] = []
+    const keys = await headKeys(store, this.#tag)
+    for (let start = 0; start < keys.length; start += READ_HEADS) {
+      const group = keys.slice(start, start + READ_HEADS)
+      const values = await store.getMany(group)
+      for (const [i, key] of group.entries()) {
+        const value = values[i]
+        const head = value === undefined ? undefined : await openHead(this.#place, value)
+        const isIt = head?.table === prefix && blockKey(this.#tag, 'head', head.block).join() === key.join()
+        if (head === undefined || !isIt) this.#place.lost(key)
+        else heads.push(head)
+        await pause()
+      }
+      const last = group.at(-1)
+      if (last !== undefined) this.#nextBlock = Math.max(this.#nextBlock, numberIn(last) + 1)
+    }
+    for (const { block, count, total, size } of heads) blocks.set(block, { living: count, total, size })
+    this.#hashOf ??= makeKeyHash(this.#place, prefix)
+    return { index: new RowIndex(this.#hashOf, heads), blocks }
+  }
+
+  /** Rows by their numbers; those that are gone by now, or damaged, are left out. */
+  async #rowsOf(index: RowIndex, numbers: readonly number[] | Int32Array): Promise<BulkRow[]> {
+    const rows: (BulkRow | undefined)[] = []
+    const wanted: Wanted[] = []
+    for (const [i, row] of numbers.entries()) wanted.push({ i, place: index.at(row) })
+    await this.#read(wanted, (i, [key, text], { order, mark }) => {
+      rows[i] = { key, text, order, mark }
+    })
+    return rows.filter(row => row !== undefined)
+  }
+
+  /** Reads rows, each block once. A row that was moved meanwhile is found again by its hash. */
+  async #read(wanted: readonly Wanted[], take: TakeRow): Promise<void> {
+    const pause = makeYielder(this.#place.io.clock)
+    for (let left = wanted; left.length > 0; ) {
+      const missed: Wanted[] = []
+      const groups = groupByBlock(left)
+      const numbers = [...groups.keys()]
+      for (let start = 0; start < numbers.length; start += READ_BODIES) {
+        const some = numbers.slice(start, start + READ_BODIES)
+        const bodies = await this.#bodies(some)
+        for (const [at, block] of some.entries()) {
+          const body = bodies[at]
+          for (const one of groups.get(block) ?? []) {
+            if (body === undefined) missed.push(one)
+            else if (one.place.slot < body.count) take(one.i, body.row(one.place.slot), one.place)
+          }
+          await pause()
+        }
+      }
+      left = await this.#findAgain(missed)
+    }
+  }
+
+  async #findAgain(missed: readonly Wanted[]): Promise<Wanted[]> {
+    if (missed.length === 0) return []
+    const { index, blocks } = await this.#load()
+    const found: Wanted[] = []
+    for (const { i, place } of missed) {
+      const row = index.find(place.hash)
+      const again = row < 0 ? undefined : index.at(row)
+      // In the same place as before, its body is damaged.
+      if (again === undefined || (again.block === place.block && blocks.has(place.block))) continue
+      found.push({ i, place: again })
+    }
+    return found
+  }
+
+  /** The bodies of some blocks; undefined for one that is gone or damaged. */
+  async #bodies(blocks: readonly number[]): Promise<(Body | undefined)[]> {
+    const { store, prefix } = this.#place
+    const known = blocks.map(
+      block => block && this.#recent.find(recent => recent.block === block)?.body.deref()
+    )
+    const toRead = blocks.filter((block, i) => block !== 0 && known[i] === undefined)
+    const values = await store.getMany(toRead.map(block => blockKey(this.#tag, 'body', block)))
+    const read = new Map<number, Body>()
+    for (const [i, block] of toRead.entries()) {
+      const value = values[i]
+      const body =
+        value === undefined ? undefined : await openBody(this.#place, { table: prefix, block }, value)
+      if (body !== undefined) read.set(block, body)
+      // Otherwise a write has moved its rows while it was read.
+      else if ((await this.#load()).blocks.has(block)) this.#lose(block)
+    }
+    for (const [block, body] of read) this.#recent.unshift({ block, body: new WeakRef(body) })
+    if (this.#recent.length > MAX_RECENT) this.#recent.length = MAX_RECENT
+    return blocks.map((block, i) => read.get(block) ?? (known[i] || undefined))
+  }
+
+  #lose(block: number): void {
+    if (this.#damaged.has(block)) return
+    this.#damaged.add(block)
+    this.#place.lost(blockKey(this.#tag, 'body', block))
+  }
+}
+
+/** The keys of a table's heads, in ascending order. */
+const headKeys = async (store: Store, tag: Uint8Array): Promise<Uint8Array[]> => {
+  const keys: Uint8Array[] = []
+  const before = blockKey(tag, 'body', 0)
+  for (let after = blockKey(tag, 'head', 0); ; ) {
+    const page = await store.keys({ after, before, limit: KEYS })
+    keys.push(...page)
+    const last = page.at(-1)
+    if (last === undefined || page.length < KEYS) return keys
+    after = last
+  }
+}
+
+/** A row that is wanted, and which of those it is. */
+interface Wanted {
+  readonly i: number
+  readonly place: RowPlace
+}
+
+type TakeRow = (i: number, row: KeyedText, place: RowPlace) => void
+
+const groupByBlock = (wanted: readonly Wanted[]): Map<number, Wanted[]> => {
+  const groups = new Map<number, Wanted[]>()
+  for (const one of wanted) {
+    const group = groups.get(one.place.block)
+    if (group === undefined) groups.set(one.place.block, [one])
+    else group.push(one)
+  }
+  return groups
+}
+
+const numberIn = (key: Uint8Array): number =>
+  new DataView(key.buffer, key.byteOffset).getUint32(key.length - 4)
+
+function* slicesOf(rows: Int32Array, length: number): Generator<Int32Array> {
+  for (let start = 0; start < rows.length; start += length) yield rows.subarray(start, start + length)
+}
+
+const NONE: ReadonlySet<number> = new Set()
+const BATCH = 256
+const KEYS = 1000
+const READ_HEADS = 64
+const READ_BODIES = 8
+const MAX_RECENT = 8

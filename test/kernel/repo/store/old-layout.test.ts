@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { isWalletError } from '../../../../kernel/base/errors.ts'
+import type { StoreContents } from '../../../../kernel/repo/store/sealed-store.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
+import { type OpenedStore, openTestStore as open } from '../../../helpers/sealed-store.ts'
+
+/**
+ * A store that version 0.2 wrote, with chunks, segments, parts of an index, and rows that wait among the entries; and what that
+ * version said was in it.
+ */
+const fixture = JSON.parse(readFileSync('test/fixtures/old-store.json', 'utf8')) as {
+  readonly files: Readonly<Record<string, string>>
+  readonly contents: StoreContents
+}
+const oldFiles = (): Map<string, string> => new Map(Object.entries(fixture.files))
+const isOld = (path: string): boolean => path.startsWith('repos/r/store/')
+const oldPaths = (files: ReadonlyMap<string, string>): string[] => [...files.keys()].filter(isOld)
+const contentsOf = async ({ store }: OpenedStore): Promise<StoreContents> => [
+  ...[...store.entries('')].sort(),
+  ...(await store.contents()).filter(([, change]) => typeof change !== 'string')
+]
+const expected = [
+  ...fixture.contents.filter(([, change]) => typeof change === 'string').sort(),
+  ...fixture.contents.filter(([, change]) => typeof change !== 'string')
+]
+
+test('a store of the old layout is converted at its first opening, entries and rows in their order, and its files go', async t => {
+  const files = oldFiles()
+  const first = await open(files)
+  t.deepEqual(await contentsOf(first), expected)
+  t.deepEqual(first.reports, [])
+  t.deepEqual(oldPaths(files), [])
+  await first.store.close()
+  const second = await open(files)
+  t.deepEqual(await contentsOf(second), expected)
+  t.deepEqual(second.reports, [])
+})
+
+test('at every crash point of a conversion the next opening has everything, and the one after it finds nothing to do', async t => {
+  const whole = makeFaultDisk(oldFiles())
+  await open(oldFiles(), whole)
+  let fired = 0
+  for (const kind of FAULT_KINDS) {
+    for (let at = 1; at <= whole.writeCount; at += 1) {
+      const files = oldFiles()
+      const disk = makeFaultDisk(files, { at, kind })
+      await open(files, disk).catch(() => {})
+      fired += Number(disk.hasFired)
+      const next = await open(files)
+      t.deepEqual(
+        (await contentsOf(next)).filter(([key]) => key !== 'damaged'),
+        expected,
+        `${kind} at write ${at}`
+      )
+      t.deepEqual(oldPaths(files), [])
+      await next.store.close()
+      const before = new Map(files)
+      const last = await open(files)
+      t.deepEqual(last.reports, [], `${kind} at write ${at}`)
+      t.deepEqual([...files.keys()], [...before.keys()])
+    }
+  }
+  t.true(whole.writeCount > 10)
+  t.is(fired, whole.writeCount * FAULT_KINDS.length)
+})
+
+test('what a full disk does not take stays where it was, and is converted when there is room', async t => {
+  const files = oldFiles()
+  const error = await t.throwsAsync(open(files, makeFaultDisk(files, { at: 1, kind: 'full' })))
+  t.true(isWalletError(error, 'STORAGE_FULL'))
+  t.deepEqual(oldPaths(files), Object.keys(fixture.files))
+  t.deepEqual(await contentsOf(await open(files)), expected)
+})
+
+test('what an older version wrote after the conversion is taken over, and replaces nothing', async t => {
+  const files = oldFiles()
+  const first = await open(files)
+  await first.store.write(
+    new Map([
+      ['e/second', 'newer'],
+      ['e/third', null]
+    ])
+  )
+  await first.store.close()
+  // Another version with the old store wrote this; the names of its files are the same.
+  for (const [path, text] of Object.entries(fixture.files)) files.set(path, text)
+  const { store, table } = await open(files)
+  t.is(store.get('e/second'), 'newer')
+  t.is(store.get('e/third'), 'ü\n"3"')
+  t.is(await table.count(), fixture.contents.filter(([key]) => key.startsWith('t/')).length)
+  t.is(store.get('damaged'), 'yes', 'everything is fetched anew')
+  t.deepEqual(oldPaths(files), [])
+})
+
+for (const [what, name] of [
+  ['chunk', '000000000005-000000000005'],
+  ['segment', 's000000000003'],
+  ['part of an index', 'i000000000004']
+])
+  test(`of an old store with a damaged ${what} the rest is converted, the damage is noted, and the file is kept`, async t => {
+    const files = oldFiles()
+    files.set(`repos/r/store/${name}`, 'rubbish')
+    const opened = await open(files)
+    const wanted = new Map(expected)
+    const found = new Map(await contentsOf(opened))
+    const same = [...wanted].filter(
+      ([key, change]) => JSON.stringify(found.get(key)) === JSON.stringify(change)
+    )
+    t.true(same.length > 30, String(same.length))
+    t.is(opened.store.get('damaged'), 'yes')
+    t.true(opened.reports.every(report => isWalletError(report, 'CORRUPT_FILE')))
+    t.true([...files].some(([path, text]) => path.startsWith('quarantine/') && text === 'rubbish'))
+    t.deepEqual(oldPaths(files), [])
+  })
