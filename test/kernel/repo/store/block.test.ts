@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import test from 'ava'
+import { Secret } from '../../../../kernel/base/secret.ts'
+import {
+  blockKey,
+  makeHeadColumns,
+  openBody,
+  openHead,
+  parseBlockKey,
+  sealBody,
+  sealHead,
+  tableTag
+} from '../../../../kernel/repo/store/block.ts'
+import { makeKeyHash } from '../../../../kernel/repo/store/row-index.ts'
+import { decodeProvenance, encodeProvenance } from '../../../../kernel/sync/lineage.ts'
+import { makeRepoIo } from '../../../helpers/repo-io.ts'
+
+// What is compared here was written by the first version that had these formats: if one of it changes, the blocks and boxes
+// that devices have can no longer be read.
+
+const io = { ...makeRepoIo(), random: (count: number) => new Uint8Array(count).fill(3) }
+const crypto = { io, key: new Secret(new Uint8Array(32).fill(7)) }
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32)
+
+const columns = makeHeadColumns(300)
+for (let i = 0; i < 300; i += 1) {
+  columns.order[i] = i / 4
+  columns.sequence[i] = i * 3
+  columns.low[i] = i * 7919
+  columns.high[i] = i * 104_729
+  columns.mark[i] = 5 - i
+  columns.slot[i] = i
+}
+const head = { table: 't/', block: 9, count: 300, total: 310, size: 5000, columns }
+const rows = Array.from({ length: 100 }, (_, i) => [`key ${i}`, `text of ${i} with 日本`] as const)
+
+test('a head has the bytes that it always had, and is read back', async t => {
+  const sealed = sealHead(crypto, head)
+  t.is(digestOf(sealed), 'dff7240f8507acfbb3e048a72c5f624c')
+  t.deepEqual(await openHead(crypto, sealed), head)
+})
+
+test('a body has the bytes that it always had, and is read back', async t => {
+  const sealed = sealBody(crypto, { table: 't/', block: 9 }, rows)
+  t.is(digestOf(sealed), 'be977e1bc1cdce268a984ae9f452fb6c')
+  const body = await openBody(crypto, { table: 't/', block: 9 }, sealed)
+  t.is(body?.count, 100)
+  t.deepEqual(body?.row(42), ['key 42', 'text of 42 with 日本'])
+  t.throws(() => body?.row(100), { instanceOf: RangeError })
+})
+
+test('a value opens as what it is, of its own block and table, and as nothing else', async t => {
+  const body = sealBody(crypto, { table: 't/', block: 9 }, rows)
+  t.is(await openBody(crypto, { table: 't/', block: 8 }, body), undefined)
+  t.is(await openBody(crypto, { table: 'u/', block: 9 }, body), undefined)
+  t.is(await openHead(crypto, body), undefined)
+  t.is(await openBody(crypto, { table: 't/', block: 9 }, sealHead(crypto, head)), undefined)
+  for (const value of [
+    new Uint8Array(0),
+    new Uint8Array(5),
+    body.slice(0, -16),
+    body.slice().fill(1, 30, 31)
+  ]) {
+    t.is(await openBody(crypto, { table: 't/', block: 9 }, value), undefined)
+    t.is(await openHead(crypto, value), undefined)
+  }
+})
+
+test('the keys of a table are those that they always were, in the order of its blocks', t => {
+  const tag = tableTag(crypto, 't/')
+  t.is(io.crypto.toHex(blockKey(tag, 'body', 258)), '58f69a8f7653a1cc0100000102')
+  t.deepEqual(parseBlockKey(blockKey(tag, 'head', 258)), { tag, part: 'head', block: 258 })
+  t.is(parseBlockKey(new Uint8Array(12)), undefined)
+  const hex = [1, 255, 256, 70_000].map(block => io.crypto.toHex(blockKey(tag, 'head', block)))
+  t.deepEqual(hex.toSorted(), hex)
+})
+
+test('keys have the hashes that they always had, and other ones in other tables', t => {
+  const hashOf = makeKeyHash(crypto, 't/')
+  t.deepEqual(
+    ['', 'a', 'b', 'key 日本'].map(key => hashOf(key).join(' ')),
+    ['3911154 2634973105', '4197765250 727559868', '1398961427 94263417', '2540255380 3454657888']
+  )
+  t.notDeepEqual(makeKeyHash(crypto, 'u/')('a'), hashOf('a'))
+})
+
+test('the edits of a version have the bytes that they always had', t => {
+  const [first, second] = ['0123456789ab', 'ba9876543210']
+  const lineage = new Map([
+    [first, 1_700_000_000],
+    [second, 5]
+  ])
+  const stamps = new Map([
+    [0x811c9dc5, { session: first, count: 1_700_000_000 }],
+    [7, { session: second, count: 5 }]
+  ])
+  const { header, footer } = encodeProvenance({ lineage, stamps })
+  t.is(io.crypto.toHex(header), '68666c696e6501020123456789ab6553f100ba987654321000000005')
+  t.is(io.crypto.toHex(footer), '02811c9dc50053f1000000000701000005')
+  t.deepEqual(decodeProvenance({ header, footer }), { lineage, stamps })
+})
