@@ -77,10 +77,20 @@ export class HistoryRows {
     return this.#repo.changedSince(this.#state.taken, this.#ownRevisions)
   }
 
-  /** Resets the rows if some were lost with a damaged part of the disk, or belong to no state. */
+  /**
+   * Begins anew if rows were lost with a damaged part of the disk, or belong to no state. Those that can be read are taken along, so
+   * that they are shown until the engine has reported everything again.
+   */
   async resetIfDamaged(): Promise<void> {
     const isDamaged = this.#state.damage !== this.#repo.damage
-    if (isDamaged || (await this.#table.count()) !== this.#state.count) await this.reset()
+    if (!isDamaged && (await this.#table.count()) === this.#state.count) return
+    const old = this.#table
+    await this.reset()
+    for await (const found of old.scan()) {
+      const rows = new Map<FileHash, RowChange>()
+      for (const { key, text } of found) rows.set(key, { after: parseRow(text), text })
+      if (rows.size > 0) await this.write({ rows })
+    }
   }
 
   /** Leaves the rows there are for new tables without any; {@link deleteOldRows} deletes them. */
@@ -322,7 +332,8 @@ export const isPartial = ({ generation, isWhole }: HistoryState): boolean =>
 /** The key of the state, in the part of a repo that never syncs. */
 export const STATE_KEY = 'history'
 
-// A row or a state of another form is of another version; then everything is derived again.
+// A row or a state of another form is of another version; then everything is derived again. Its tables must have other names, too:
+// rows whose state was lost are taken along.
 const VERSION = 1
 
 /** The state of a history of which nothing is known but the generations that were in use. */

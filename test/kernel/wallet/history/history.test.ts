@@ -133,7 +133,7 @@ test('a checkpoint is given to the next engine, as long as every row that it sta
   await again.repo.local.write(rows)
   const damaged = await again.again()
   t.is(await damaged.table.checkpoint(), undefined, 'a row was lost with a part of the disk')
-  t.deepEqual(await idsOf(damaged), [])
+  t.deepEqual(await idsOf(damaged), ['b'], 'what is there is shown meanwhile')
   await damaged.table.applyReports([incoming('a'), incoming('b')])
   t.deepEqual((await idsOf(damaged)).sort(), ['a', 'b'])
 })
@@ -210,7 +210,9 @@ test('a history that is missing, damaged or of another version is rebuilt from t
     await device.repo.local.write(new Map([[STATE_KEY, state]]))
     const again = await device.again()
     t.is(await again.table.checkpoint(), undefined, String(state))
-    t.deepEqual(await idsOf(again), [], String(state))
+    // Rows of another version may mean something else.
+    const isOfAnother = state?.includes('"version":0') === true
+    t.deepEqual((await idsOf(again)).sort(), isOfAnother ? [] : ['a', 'b'], String(state))
     const { created } = await again.table.applyReports([incoming('a'), outgoing('b')])
     t.deepEqual(created, [])
     t.is((await again.table.find('a'))?.metadata.notes, 'kept', String(state))
