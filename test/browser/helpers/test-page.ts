@@ -28,6 +28,7 @@ export const serveTestPage = async (
     | 'embedded-page'
     | 'flood-page'
     | 'held-page'
+    | 'large-wallet-page'
     | 'networked-page'
     | 'parts-page'
     | 'sample-page'

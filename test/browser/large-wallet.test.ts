@@ -1,0 +1,71 @@
+import test from 'ava'
+import type { BrowserContext, Page } from 'playwright-core'
+import { withChromium } from './helpers/chromium.ts'
+import { watchConsole } from './helpers/panel-page.ts'
+import { serveTestPage } from './helpers/test-page.ts'
+import type { LargeWalletPage } from './page/large-wallet-page.ts'
+
+declare const large: LargeWalletPage
+
+const browserTest = withChromium(test)
+const COUNT = 10_000
+const txidOf = (number: number): string => `${number}`.padStart(64, 'a')
+
+browserTest(
+  'in IndexedDB ten thousand transactions arrive, page and search, and survive a reload and a tab that is closed while more arrive',
+  async (t, browser) => {
+    const site = await serveTestPage('large-wallet-page')
+    const profile: BrowserContext = await browser.newContext()
+    t.teardown(async () => {
+      await profile.close()
+      site.close()
+    })
+    const openTab = async (): Promise<Page> => {
+      const tab = await profile.newPage()
+      watchConsole(t, tab)
+      await tab.goto(site.url)
+      await tab.evaluate(() => large.open())
+      return tab
+    }
+    const tab = await openTab()
+    const ms = await tab.evaluate(count => large.arrive(0, count, count), COUNT)
+    const middle = await tab.evaluate(() => large.page(5000, 20))
+    t.deepEqual(
+      middle.txids,
+      Array.from({ length: 20 }, (_, i) => txidOf(COUNT - 1 - 5000 - i))
+    )
+    await tab.evaluate(txid => large.note(txid, 'A bicycle'), txidOf(1234))
+    const hit = await tab.evaluate(() => large.search('bicycle'))
+    t.deepEqual(hit.txids, [txidOf(1234)])
+    t.log(
+      `arrive ${ms.toFixed(0)} ms, a page ${middle.ms.toFixed(1)} ms, first search ${hit.ms.toFixed(0)} ms`
+    )
+
+    await tab.reload()
+    await tab.evaluate(() => large.open())
+    const newest = await tab.evaluate(() => large.page(0, 20))
+    t.is(newest.txids[0], txidOf(COUNT - 1))
+    t.is(await tab.evaluate(() => large.count()), COUNT)
+    t.deepEqual((await tab.evaluate(() => large.search('bicycle'))).txids, [txidOf(1234)])
+    t.log(`first page after a reload ${newest.ms.toFixed(1)} ms`)
+
+    for (const wait of [0, 60, 250]) {
+      const closing = wait === 0 ? tab : await openTab()
+      const before = await closing.evaluate(() => large.count())
+      await closing.evaluate(([from, count]) => large.begin(from ?? 0, count ?? 0), [COUNT, COUNT])
+      await new Promise(resolve => setTimeout(resolve, wait))
+      await closing.close()
+      const next = await openTab()
+      const found = await next.evaluate(() => large.count())
+      t.true(found >= before && found <= 2 * COUNT, `${before} before, ${found} after ${wait} ms`)
+      t.deepEqual((await next.evaluate(() => large.search('bicycle'))).txids, [txidOf(1234)])
+      t.deepEqual(await next.evaluate(() => large.faults), [])
+      await next.evaluate(() => large.close())
+      await next.close()
+    }
+    const last = await openTab()
+    await last.evaluate(count => large.arrive(count, count, 2 * count), COUNT)
+    t.is(await last.evaluate(() => large.count()), 2 * COUNT)
+    t.deepEqual(await last.evaluate(() => large.faults), [])
+  }
+)
