@@ -11,7 +11,9 @@ export const utf8Of = (text: string): Uint8Array =>
   (text.length <= SHORT ? asciiOf(text) : undefined) ?? utf8.decode(text)
 
 /** Checks if a text has bytes: one with half a character in it has none, and could never be typed again. */
-export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+export const isWellFormed = (text: string): boolean =>
+  // Platforms of before 2024 do not have it.
+  (text as { isWellFormed?(): boolean }).isWellFormed?.() ?? !/\p{Surrogate}/u.test(text)
 
 /**
  * The text that UTF-8 bytes spell; a byte order mark is kept.
