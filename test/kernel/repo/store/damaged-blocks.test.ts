@@ -1,9 +1,13 @@
 import test, { type ExecutionContext } from 'ava'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
+import { makeHeadColumns } from '../../../../kernel/repo/store/block.ts'
 import type { BulkChange } from '../../../../kernel/repo/store/bulk.ts'
+import { RowIndex } from '../../../../kernel/repo/store/row-index.ts'
 import type { StoreContents } from '../../../../kernel/repo/store/sealed-store.ts'
+import { openLogStore } from '../../../../kernel/store/log-store.ts'
 import { bodiesIn, damageValue, valuesIn } from '../../../helpers/damaged-log.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
+import { makeRepoIo } from '../../../helpers/repo-io.ts'
 import { type OpenedStore, openTestStore as open, rowsOf } from '../../../helpers/sealed-store.ts'
 
 interface World {
@@ -143,6 +147,44 @@ test('a damaged value is put aside, and what notes the damage is written with wh
   t.true(await isNoted())
   t.true((await table.count()) < before)
   t.true(reports.every(report => isWalletError(report, 'CORRUPT_FILE')))
+})
+
+test('with a damaged head its body goes, too, and a row in two heads is where the later one has it', async t => {
+  const { files } = await makeWorld()
+  const head = valuesIn(files).find(({ part }) => part === 'head')
+  if (head === undefined) throw new Error('There should be a head')
+  damageValue(files, head)
+  const { store, table } = await open(files)
+  await table.count()
+  await store.write(new Map([['later', 'text']]))
+  await store.close()
+  const again = await open(files)
+  const bodyKey = `${head.key.slice(0, 8)}\u0001${head.key.slice(9)}`
+  const living = new Set((await again.store.contents()).map(([key]) => key))
+  t.true(living.size > 10)
+  // Written after the body that it takes away.
+  const { crypto } = makeRepoIo()
+  const log = await openLogStore({
+    ...{ disk: makeFaultDisk(files), folder: 'repos/r/log', crypto, clock: makeRepoIo().clock },
+    ...{ report: () => {}, onLoss: () => {} }
+  })
+  const [body] = await log.getMany([Uint8Array.from(bodyKey, letter => letter.charCodeAt(0))])
+  t.is(body, undefined)
+
+  const columnsOf = (low: number, mark: number) => {
+    const columns = makeHeadColumns(1)
+    columns.low[0] = low
+    columns.mark[0] = mark
+    return columns
+  }
+  const heads = [1, 2, 3].map(block => ({
+    ...{ table: 't/', block, count: 1, total: 1, size: 1 },
+    columns: columnsOf(block === 2 ? 8 : 7, block)
+  }))
+  const index = new RowIndex(() => [7, 0], heads)
+  t.is(index.count, 2)
+  const { block, mark } = index.at(index.find([7, 0]))
+  t.deepEqual([block, mark], [3, 3])
 })
 
 test('reading a block after its key was destroyed is a failure, not damage', async t => {

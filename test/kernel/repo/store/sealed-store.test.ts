@@ -8,6 +8,7 @@ import {
   parseBulkPrefixes,
   storeBelow
 } from '../../../../kernel/repo/store/bulk.ts'
+import { valuesIn } from '../../../helpers/damaged-log.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import {
   allOf,
@@ -396,6 +397,74 @@ test('each name of a family is its own table, also after a reopening', async t =
   for (const prefix of ['u/', 'u/a', 'x/'])
     t.throws(() => again.table(prefix), { instanceOf: TypeError }, prefix)
   await again.close()
+})
+
+test('a store that is closed ends the writes that have begun, and keeps them', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const writes = [store.write(rowsOf(30)), store.write(new Map([['entry', 'text']]))]
+  await store.close()
+  await Promise.all(writes)
+  const again = await open(files)
+  t.is(await again.table.count(), 30)
+  t.is(again.store.get('entry'), 'text')
+})
+
+test('all that is in a store is read again if a table has come meanwhile', async t => {
+  const files = new Map<string, string>()
+  const first = await open(files)
+  const rows = rowsOf(200)
+  await first.store.write(new Map([...rows].map(([key, row]) => [key.replace('t/', 'u/a/'), row])))
+  await first.store.close()
+  let release = (): void => {}
+  let isHeld = false
+  let reads = 0
+  const gate = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const disk = makeFaultDisk(files)
+  const getSlice = async (path: string, start: number, end: number): Promise<string | undefined> => {
+    if (isHeld) {
+      reads += 1
+      await gate
+    }
+    return (await disk.getText(path))?.slice(start, end)
+  }
+  const { store } = await open(files, { ...disk, getSlice })
+  isHeld = true
+  const reading = store.contents()
+  while (reads === 0) await new Promise(resolve => setImmediate(resolve))
+  const writing = store.write(new Map([['u/b/1', { text: 'of b', order: 1 }]]))
+  release()
+  await writing
+  const keys = (await reading).map(([name]) => name)
+  t.is(keys.filter(name => name.startsWith('u/a/')).length, 200)
+  t.true(keys.includes('u/b/1'))
+  t.is(new Set(keys).size, keys.length)
+})
+
+test('writes of few entries leave few blocks, and rewrite each byte only a few times', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  let written = 0
+  const disk = makeFaultDisk(new Map())
+  const other = await open(new Map(), {
+    ...disk,
+    async setText(path, text) {
+      if (/(\d{12})-\1$/.test(path)) written += text.length
+      await disk.setText(path, text)
+    }
+  })
+  for (let i = 0; i < 300; i += 1) {
+    const changes = new Map([[`e/${i}`, `${i}`.padEnd(100)]])
+    await store.write(changes)
+    await other.store.write(changes)
+  }
+  await store.close()
+  // The log and its base64 take as much again.
+  t.true(written < 300 * 100 * 12, String(written))
+  const bodies = new Set(valuesIn(files).map(({ key }) => key))
+  t.true(bodies.size < 40, String(bodies.size))
 })
 
 test('random writes, deletions and reopenings agree with a plain list', async t => {
