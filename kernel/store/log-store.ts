@@ -36,6 +36,8 @@ export interface LogStoreOptions {
   readonly disk: Disk
   /** The folder of the disk that is the store's own. */
   readonly folder: string
+  /** The paths below it, as the disk lists them, where they are known. */
+  readonly paths?: readonly string[]
   readonly crypto: ChunkCodec
   readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
   /** Is put in the place of a missing chunk, so that no crash hides that something was lost. */
@@ -96,8 +98,8 @@ class LogStore implements Store {
   /** Numbers that a failed batch may have written; they are taken again once none is left. */
   #failed: readonly ChunkRange[] = []
   readonly #lost = new Set<string>()
-  /** The text of the chunk that was read last, for disks that cannot read a part of a text. */
-  #cached: { readonly path: string; readonly text: string } | undefined
+  /** The text of the chunk that was read last as a whole; the memory is given back when the engine collects it. */
+  #cached: { readonly path: string; readonly whole: WeakRef<{ readonly text: string }> } | undefined
   #isClosed = false
 
   constructor(options: LogStoreOptions) {
@@ -107,7 +109,8 @@ class LogStore implements Store {
   /** Reads the index of every chunk. Called once, before anything else. */
   async load(): Promise<void> {
     const { disk, folder, clock } = this.#options
-    const names = (await disk.list(folder)).map(path => path.slice(folder.length + 1))
+    const paths = this.#options.paths ?? (await disk.list(folder))
+    const names = paths.map(path => path.slice(folder.length + 1))
     const pause = makeYielder(clock)
     const files: LoadedChunk[] = []
     for (const range of names.flatMap(name => parseChunkName(name) ?? [])) {
@@ -159,6 +162,11 @@ class LogStore implements Store {
     this.#isClosed = true
     while (this.#writing !== undefined) await this.#writing
     await this.#merges.settled()
+    // A small store opens with one read the next time.
+    const parts = [...this.#chunks]
+    const isSmall = parts.reduce((sum, { size }) => sum + size, 0) < FIRST_READ
+    if (parts.length > 2 && isSmall && this.#repair === undefined)
+      await this.#merge(parts).catch((thrown: unknown) => this.#options.report(errorOf(thrown)))
     this.#cached = undefined
   }
 
@@ -351,14 +359,20 @@ class LogStore implements Store {
     const { disk } = this.#options
     const path = this.#pathOf(chunk)
     try {
+      const cached = this.#cached?.path === path ? this.#cached.whole.deref()?.text : undefined
+      if (cached !== undefined) return cached.slice(start, end)
       if (disk.getSlice !== undefined) return await disk.getSlice(path, start, end)
-      const text = this.#cached?.path === path ? this.#cached.text : await disk.getText(path)
-      this.#cached = text === undefined ? undefined : { path, text }
+      const text = await disk.getText(path)
+      if (text !== undefined) this.#keep(path, text)
       return text?.slice(start, end)
     } catch (error) {
       if (isWalletError(error, 'CORRUPT_FILE')) return undefined
       throw error
     }
+  }
+
+  #keep(path: string, text: string): void {
+    this.#cached = { path, whole: new WeakRef({ text }) }
   }
 
   async #readIndex(range: ChunkRange): Promise<LoadedChunk> {
@@ -373,6 +387,7 @@ class LogStore implements Store {
     const size = end + END.length
     // A small chunk was read as a whole.
     const isRead = size <= text.length
+    if (isRead) this.#keep(this.#pathOf(range), text)
     const ending = isRead ? text.slice(end, size) : await this.#slice(range, end, size)
     return { ...range, ...index, size, state: ending === END ? 'sound' : 'cut' }
   }
@@ -435,7 +450,7 @@ interface ReadText {
 
 const MAX_TRIES = 5
 /** So many characters of a chunk are read at first; mostly its index ends in them. */
-const FIRST_READ = 8192
+const FIRST_READ = 16_384
 /** Values that lie so near to each other are read at once, as long as there is not too much of it. */
 const MAX_SKIPPED = 32_768
 const MAX_RUN = 4_000_000

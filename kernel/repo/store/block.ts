@@ -22,9 +22,19 @@ export interface BlockName {
   readonly part: BlockPart
 }
 
-/** The first bytes of all keys of a table: nobody without the key of the store can say which table it is. */
-export const tableTag = ({ io, key }: BlockCrypto, table: string): Uint8Array =>
-  key.use(secret => io.crypto.hmacSha256(secret, utf8Of(`tag ${table}`))).slice(0, TAG)
+/** What is made of the key of a store for one table: nobody without that key can say which table it is, or aim at a collision. */
+export interface TableSecrets {
+  /** The first bytes of all keys of the table. */
+  readonly tag: Uint8Array
+  /** The seed of the hashes of its rows' keys. */
+  readonly seed: Uint32Array
+}
+
+/** Makes the secrets of a table. */
+export const tableSecrets = ({ io, key }: BlockCrypto, table: string): TableSecrets => {
+  const digest = key.use(secret => io.crypto.hmacSha256(secret, utf8Of(`table ${table}`)))
+  return { tag: digest.slice(0, TAG), seed: new Uint32Array(digest.slice(TAG, TAG + 8).buffer) }
+}
 
 /** The key of a block's value in the store: the tag of the table, one byte for the part, and the number. */
 export const blockKey = (tag: Uint8Array, part: BlockPart, block: number): Uint8Array => {

@@ -32,7 +32,7 @@ export interface RepoStoreOptions extends BlockCrypto {
  * @throws STORAGE_FAILED, STORAGE_FULL, PATH_REFUSED
  */
 export const openRepoStore = async (options: RepoStoreOptions): Promise<SealedStore> => {
-  const store = await openOver(options)
+  const store = await openOver(options, options.paths)
   const old = options.paths.filter(path => path.startsWith(`${options.folder}/store/`) && isOldPath(path))
   if (old.length === 0 && store.get(CONVERTED) === undefined) return store
   try {
@@ -43,9 +43,10 @@ export const openRepoStore = async (options: RepoStoreOptions): Promise<SealedSt
   }
 }
 
-const openOver = async (options: RepoStoreOptions): Promise<SealedStore> => {
+const openOver = async (options: RepoStoreOptions, known?: readonly string[]): Promise<SealedStore> => {
   const { io, disk, folder, bulk, key, report, damaged, blockLength } = options
   const name = `${folder}/log`
+  const paths = known?.filter(path => path.startsWith(`${name}/`))
   let hasLost = false
   const store = await openFolderStore(disk, {
     ...{ folder: name, crypto: io.crypto, clock: io.clock, report },
@@ -53,7 +54,8 @@ const openOver = async (options: RepoStoreOptions): Promise<SealedStore> => {
     onLoss(error) {
       hasLost = true
       report(error)
-    }
+    },
+    ...compact({ paths })
   })
   return openSealedStore({
     ...{ io, key, store, name, bulk, report, hasLost },

@@ -1,6 +1,5 @@
 import { lowerBound } from '../../base/lower-bound.ts'
-import { utf8Of } from '../../crypto/encoding.ts'
-import { type BlockCrypto, type Head, type HeadColumns, makeHeadColumns } from './block.ts'
+import { type Head, type HeadColumns, makeHeadColumns } from './block.ts'
 
 /** 64 bits: the lower half, then the upper. */
 export type KeyHash = readonly [low: number, high: number]
@@ -20,13 +19,13 @@ export interface PlacedRows {
  */
 export class RowIndex {
   readonly hashOf: (key: string) => KeyHash
-  #columns: HeadColumns = makeHeadColumns(0)
+  #columns = NO_COLUMNS
   /** The block of each row; 0 for one that is gone. */
-  #block = new Uint32Array(0)
+  #block = NO_BLOCKS
   #used = 0
-  #byOrder: Int32Array = new Int32Array(0)
+  #byOrder = NO_ROWS
   /** Row numbers plus one by hash, with linear probing. */
-  #lookup = new Int32Array(0)
+  #lookup = NO_ROWS
   /** The highest sequence of its rows. */
   #sequence = 0
 
@@ -36,6 +35,7 @@ export class RowIndex {
     this.#reserve(heads.reduce((sum, { count }) => sum + count, 0))
     // Two heads have one row only where an older state of one of them is read, after damage: then the later one is right.
     for (const head of heads) this.#append(head)
+    if (this.#used === 0) return
     const rows: number[] = []
     for (let row = 0; row < this.#used; row += 1) if (this.#block[row] !== 0) rows.push(row)
     this.#byOrder = Int32Array.from(rows.sort(this.#compare))
@@ -234,6 +234,11 @@ export class RowIndex {
   }
 }
 
+// Most wallets have tables without rows: these are never written to.
+const NO_COLUMNS: HeadColumns = makeHeadColumns(0)
+const NO_BLOCKS: Uint32Array = new Uint32Array(0)
+const NO_ROWS: Int32Array = new Int32Array(0)
+
 /** What an index knows of a row. */
 export interface RowPlace {
   /** 0 if the row is gone. */
@@ -246,14 +251,11 @@ export interface RowPlace {
 }
 
 /**
- * Makes the function that hashes the keys of a table to 64 bits under a secret seed.
+ * Makes the function that hashes the keys of a table to 64 bits under a secret seed, {@link TableSecrets.seed}.
  *
- * Two runs of multiply and rotate with a final avalanche: no cryptography. The seed is made from the key of the store, so that
- * nobody without it can aim at a collision; by accident 100,000 keys meet once in four billion tables.
+ * Two runs of multiply and rotate with a final avalanche: no cryptography. By accident 100,000 keys meet once in four billion tables.
  */
-export const makeKeyHash = ({ io, key }: BlockCrypto, table: string): ((key: string) => KeyHash) => {
-  const digest = key.use(secret => io.crypto.hmacSha256(secret, utf8Of(`hash ${table}`)))
-  const [first = 0, second = 0] = new Uint32Array(digest.slice(0, 8).buffer)
+export const makeKeyHash = ([first = 0, second = 0]: Uint32Array): ((key: string) => KeyHash) => {
   return text => {
     let low = first
     let high = second

@@ -9,7 +9,7 @@ import {
   openBody,
   parseBlockKey,
   sealBody,
-  tableTag
+  tableSecrets
 } from './block.ts'
 
 interface EntryBlock {
@@ -50,7 +50,7 @@ export class SealedEntries {
 
   constructor(options: BlockCrypto & { readonly store: Store }) {
     this.#options = options
-    this.#tag = tableTag(options, '')
+    this.#tag = tableSecrets(options, '').tag
   }
 
   /** Reads them, and returns the keys of values that are damaged. */

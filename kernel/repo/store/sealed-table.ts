@@ -8,7 +8,7 @@ import {
   type KeyedText,
   openBody,
   openHead,
-  tableTag
+  tableSecrets
 } from './block.ts'
 import { type BulkChange, type BulkRow, type BulkTable, textIn } from './bulk.ts'
 import { type KeyHash, makeKeyHash, RowIndex, type RowPlace } from './row-index.ts'
@@ -43,7 +43,7 @@ interface State {
 export class SealedTable implements BulkTable {
   readonly #place: TablePlace
   readonly #tag: Uint8Array
-  #hashOf: ((key: string) => KeyHash) | undefined
+  readonly #hashOf: (key: string) => KeyHash
   #state: State | undefined
   #loading: Promise<State> | undefined
   #nextBlock = 1
@@ -53,8 +53,10 @@ export class SealedTable implements BulkTable {
   readonly #damaged = new Set<number>()
 
   constructor(place: TablePlace) {
+    const secrets = tableSecrets(place, place.prefix)
     this.#place = place
-    this.#tag = tableTag(place, place.prefix)
+    this.#hashOf = makeKeyHash(secrets.seed)
+    this.#tag = secrets.tag
   }
 
   async count(): Promise<number> {
@@ -213,7 +215,6 @@ export class SealedTable implements BulkTable {
       if (last !== undefined) this.#nextBlock = Math.max(this.#nextBlock, numberIn(last) + 1)
     }
     for (const { block, count, total, size } of heads) blocks.set(block, { living: count, total, size })
-    this.#hashOf ??= makeKeyHash(this.#place, prefix)
     return { index: new RowIndex(this.#hashOf, heads), blocks }
   }
 

@@ -40,7 +40,8 @@ const makeEightChunks = async (kind: Fault['kind']): Promise<Map<string, string>
   for (let i = 1; i <= 8; i += 1) {
     const store = await open(files, { at: 2, kind })
     await store.batch([put(`key${i}`, `value ${i}`)])
-    await store.close()
+    // A store that is closed would be one chunk.
+    await nextTurns()
   }
   return files
 }

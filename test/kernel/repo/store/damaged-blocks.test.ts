@@ -21,8 +21,8 @@ const textOf = (change: string | BulkChange): string => (typeof change === 'stri
 
 /** A store of several writes: rows that are edited, moved and deleted, and entries. */
 const makeWorld = async (): Promise<World> => {
-  const files = new Map<string, string>()
-  const { store } = await open(files)
+  const written = new Map<string, string>()
+  const { store } = await open(written)
   const ever = new Map<string, Set<string>>()
   const write = async (changes: Map<string, string | BulkChange | null>): Promise<void> => {
     for (const [key, change] of changes)
@@ -39,6 +39,8 @@ const makeWorld = async (): Promise<World> => {
   )
   await write(new Map<string, string | BulkChange | null>([...rowsOf(12, 30), ['e2', null], ['e3', 'three']]))
   const present = await store.contents()
+  // A store that is closed is one file.
+  const files = new Map(written)
   await store.close()
   return { files, ever, present }
 }
