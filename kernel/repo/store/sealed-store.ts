@@ -143,9 +143,8 @@ export class SealedStore implements BulkStore {
 
   /** Makes sure that a crash leaves nothing of a write that failed, though it had arrived all the same. @throws STORAGE_FAILED */
   async forgetFailed(): Promise<void> {
-    if (!this.#hasFailed) return
-    await this.#options.store.batch([])
-    this.#hasFailed = false
+    // A batch of nothing: the store below tidies up first, and what is not known is read again.
+    if (this.#hasFailed) await this.#enqueue(new Map())
   }
 
   table(prefix: string): BulkTable {

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
+import { mapStore } from '../../../../examples/map-store.ts'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
 import type { StoreContents } from '../../../../kernel/repo/store/sealed-store.ts'
+import { SortedMap, textOfKey } from '../../../../kernel/store/sorted-map.ts'
+import { storeDisk } from '../../../../kernel/store/store-disk.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { type OpenedStore, openTestStore as open } from '../../../helpers/sealed-store.ts'
 
@@ -113,3 +116,17 @@ for (const [what, name] of [
     t.true([...files].some(([path, text]) => path.startsWith('quarantine/') && text === 'rubbish'))
     t.deepEqual(oldPaths(files), [])
   })
+
+test('where the storage plugin has a store, an old one that lies in its table of files becomes a part of it', async t => {
+  const values = new SortedMap<Uint8Array>()
+  const disk = storeDisk(mapStore(values))
+  for (const [path, text] of oldFiles()) await disk.setText(path, text)
+  const first = await open(new Map(), disk)
+  t.deepEqual(await contentsOf(first), expected)
+  await first.store.close()
+  t.deepEqual(await disk.list(''), [])
+  const keys = values.keys({ limit: 1000 })
+  t.true(keys.length > 5)
+  t.true(keys.every(key => textOfKey(key).startsWith('repos/r/log/')))
+  t.deepEqual(await contentsOf(await open(new Map(), disk)), expected)
+})
