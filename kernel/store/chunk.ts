@@ -282,3 +282,36 @@ function* readLengths(bytes: Uint8Array): Generator<[string, Omit<ValuePosition,
     at += 8
   }
 }
+
+/** Values that lie so near to each other are read at once, as long as there is not too much of it. */
+const MAX_SKIPPED = 32_768
+const MAX_RUN = 4_000_000
+
+/** Where the text of a value ends. */
+export const endOf = ({ start, length }: ValuePosition): number => start + textLength(length)
+
+/** An entry with the place of its value. */
+interface PlacedItem {
+  readonly entry: { readonly chunk: ChunkRange; readonly position: ValuePosition }
+}
+
+/** Values that are read with one slice: neighbours in one chunk. */
+export const runsOf = <Item extends PlacedItem>(items: readonly Item[]): Item[][] => {
+  const runs: Item[][] = []
+  const ordered = [...items].sort(
+    ({ entry: left }, { entry: right }) =>
+      left.chunk.from - right.chunk.from || left.position.start - right.position.start
+  )
+  for (const item of ordered) {
+    const { chunk, position } = item.entry
+    const [first, last] = [runs.at(-1)?.[0]?.entry, runs.at(-1)?.at(-1)?.entry]
+    const isNear =
+      first?.chunk === chunk &&
+      last !== undefined &&
+      position.start - endOf(last.position) <= MAX_SKIPPED &&
+      endOf(position) - first.position.start <= MAX_RUN
+    if (isNear) runs.at(-1)?.push(item)
+    else runs.push([item])
+  }
+  return runs
+}

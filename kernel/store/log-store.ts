@@ -18,12 +18,14 @@ import {
   type EncodedValue,
   encodeChunk,
   encodeValue,
+  endOf,
   type FoundChunk,
   groupsOf,
   HEAD,
   parseChunkName,
   parseHead,
   refusalOf,
+  runsOf,
   sizeOf,
   textLength,
   type ValuePosition
@@ -394,6 +396,7 @@ class LogStore implements Store {
 
   async #putRight({ leftovers, damaged, gaps }: ChosenChunks<LoadedChunk>): Promise<void> {
     const { disk, clock, crypto, lossMark } = this.#options
+    const newest = this.#chunks.at(-1)?.to ?? 0
     for (const range of damaged) {
       const path = this.#pathOf(range)
       const text = await disk.getText(path).catch((error: unknown) => {
@@ -402,18 +405,26 @@ class LogStore implements Store {
       })
       if (text !== undefined) await quarantine(disk, clock, { path, text, rule: 'it cannot be read' })
     }
-    const marks = lossMark === undefined ? [] : [lossMark]
-    const values = new Map(marks.map(({ key, value }) => [textOfKey(key), encodeValue(crypto, value)]))
     const fillers = gaps.map(({ from, to }) => {
-      const { text } = encodeChunk(crypto, { from, to, part: 0, parts: 1 }, values)
+      const { text } = encodeChunk(crypto, { from, to, part: 0, parts: 1 }, new Map())
       return { from, to, size: text.length, keys: [], live: 0, text }
     })
-    for (const filler of fillers) await disk.setText(this.#pathOf(filler), filler.text)
     const filled = new Set(gaps.map(chunkName))
     const obsolete = [...leftovers, ...damaged].filter(range => !filled.has(chunkName(range)))
     // From the end, as those of a failed batch.
     obsolete.sort((left, right) => right.to - left.to)
-    for (const range of obsolete) await disk.delete(this.#pathOf(range))
+    for (const range of obsolete) if (range.from > newest) await disk.delete(this.#pathOf(range))
+    // The mark is newer than all there is, and durable before anything hides that a chunk is missing.
+    if (lossMark !== undefined && gaps.length + damaged.length > 0) {
+      const range = { from: newest + 1, to: newest + 1 }
+      const values = new Map([[textOfKey(lossMark.key), encodeValue(crypto, lossMark.value)]])
+      const { text, index } = encodeChunk(crypto, { ...range, part: 0, parts: 1 }, values)
+      await disk.setText(this.#pathOf(range), text)
+      if (this.#chunks.at(-1)?.to === newest || this.#chunks.length === 0)
+        this.#adopt({ ...range, size: text.length, keys: [], live: 0 }, index.entries)
+    }
+    for (const filler of fillers) await disk.setText(this.#pathOf(filler), filler.text)
+    for (const range of obsolete) if (range.from <= newest) await disk.delete(this.#pathOf(range))
     const empty = fillers.map(({ text: _, ...chunk }) => chunk)
     this.#chunks = [...this.#chunks, ...empty].sort((left, right) => left.from - right.from)
   }
@@ -451,29 +462,3 @@ interface ReadText {
 const MAX_TRIES = 5
 /** So many characters of a chunk are read at first; mostly its index ends in them. */
 const FIRST_READ = 16_384
-/** Values that lie so near to each other are read at once, as long as there is not too much of it. */
-const MAX_SKIPPED = 32_768
-const MAX_RUN = 4_000_000
-
-const endOf = ({ start, length }: ValuePosition): number => start + textLength(length)
-
-/** Values that are read with one slice: neighbours in one chunk. */
-const runsOf = (items: readonly (ReadText & { entry: Entry })[]): (ReadText & { entry: Entry })[][] => {
-  const runs: (ReadText & { entry: Entry })[][] = []
-  const ordered = [...items].sort(
-    ({ entry: left }, { entry: right }) =>
-      left.chunk.from - right.chunk.from || left.position.start - right.position.start
-  )
-  for (const item of ordered) {
-    const { chunk, position } = item.entry
-    const [first, last] = [runs.at(-1)?.[0]?.entry, runs.at(-1)?.at(-1)?.entry]
-    const isNear =
-      first?.chunk === chunk &&
-      last !== undefined &&
-      position.start - endOf(last.position) <= MAX_SKIPPED &&
-      endOf(position) - first.position.start <= MAX_RUN
-    if (isNear) runs.at(-1)?.push(item)
-    else runs.push([item])
-  }
-  return runs
-}

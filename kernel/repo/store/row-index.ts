@@ -26,6 +26,8 @@ export class RowIndex {
   #byOrder = NO_ROWS
   /** Row numbers plus one by hash, with linear probing. */
   #lookup = NO_ROWS
+  /** Blocks whose heads have a row that a later one has, too: damage shows them again. */
+  readonly stale: Set<number> = new Set()
   /** The highest sequence of its rows. */
   #sequence = 0
 
@@ -133,6 +135,7 @@ export class RowIndex {
   /** Removes rows, and takes in those of new blocks: one of a hash that it has takes its place. */
   apply(removed: ReadonlySet<number>, placed: readonly PlacedRows[]): void {
     const gone = new Set(removed)
+    this.stale.clear()
     for (const row of removed) this.#block[row] = 0
     this.#reserve(placed.reduce((sum, { count }) => sum + count, this.#used))
     const added: number[] = []
@@ -163,7 +166,10 @@ export class RowIndex {
   #append({ block, count, columns }: Head): void {
     for (let i = 0; i < count; i += 1) {
       const known = this.find([columns.low[i] ?? 0, columns.high[i] ?? 0])
-      if (known >= 0) this.#block[known] = 0
+      if (known >= 0) {
+        this.stale.add(this.blockOf(known))
+        this.#block[known] = 0
+      }
       this.#take(block, columns, i)
     }
   }

@@ -42,10 +42,10 @@ export interface EntryPlan {
 export class SealedEntries {
   readonly #options: BlockCrypto & { readonly store: Store }
   readonly #tag: Uint8Array
-  readonly #entries = new Map<string, Entry>()
-  readonly #blocks = new Set<EntryBlock>()
+  #entries = new Map<string, Entry>()
+  #blocks = new Set<EntryBlock>()
   /** Blocks with an entry that a later one has, too: damage shows them again. */
-  readonly #stale = new Set<EntryBlock>()
+  #stale = new Set<EntryBlock>()
   #nextBlock = 1
 
   constructor(options: BlockCrypto & { readonly store: Store }) {
@@ -58,15 +58,17 @@ export class SealedEntries {
     const { store, io } = this.#options
     const pause = makeYielder(io.clock)
     const lost: Uint8Array[] = []
-    this.#entries.clear()
-    this.#blocks.clear()
-    this.#stale.clear()
+    const entries = new Map<string, Entry>()
+    const blocks = new Set<EntryBlock>()
+    const stale = new Set<EntryBlock>()
     const before = blockKey(this.#tag, 'body', MAX_BLOCK)
     for (let after = blockKey(this.#tag, 'body', 0); ; ) {
       const keys = await store.keys({ after, before, limit: KEYS })
       const values = await store.getMany(keys)
       for (const [i, key] of keys.entries()) {
-        const number = parseBlockKey(key)?.block ?? 0
+        const number = parseBlockKey(key)?.block
+        // One that was put aside.
+        if (number === undefined) continue
         this.#nextBlock = Math.max(this.#nextBlock, number + 1)
         const value = values[i]
         const name = { table: '', block: number }
@@ -77,19 +79,24 @@ export class SealedEntries {
         }
         const rows = Array.from({ length: body.count }, (_, slot) => body.row(slot))
         const block = { block: number, keys: rows.map(([entry]) => plainOf(entry)), size: sizeOf(rows) }
-        this.#blocks.add(block)
+        blocks.add(block)
         for (const [at, [, text]] of rows.entries()) {
           const entry = block.keys[at] ?? ''
-          const older = this.#entries.get(entry)?.block
-          if (older !== undefined) this.#stale.add(older)
-          this.#entries.set(entry, { text: plainOf(text), block })
+          const older = entries.get(entry)?.block
+          if (older !== undefined) stale.add(older)
+          entries.set(entry, { text: plainOf(text), block })
         }
         await pause()
       }
       const last = keys.at(-1)
-      if (last === undefined || keys.length < KEYS) return lost
+      if (last === undefined || keys.length < KEYS) break
       after = last
     }
+    // Until all of it was read, readers have what was there before.
+    this.#entries = entries
+    this.#blocks = blocks
+    this.#stale = stale
+    return lost
   }
 
   get(key: string): string | undefined {

@@ -83,6 +83,7 @@ export class SealedStore implements BulkStore {
   /** Values that are damaged: the next batch puts them aside. */
   #lost: Uint8Array[] = []
   #isMarked = false
+  #wasLoaded = false
   /** A batch has failed: something of it may be there after a crash. */
   #hasFailed = false
   /** A batch has failed and may have been made all the same. */
@@ -98,7 +99,8 @@ export class SealedStore implements BulkStore {
   async load(): Promise<void> {
     const { store, hasLost = false } = this.#options
     const [mark] = await store.getMany([LOSS_KEY])
-    this.#isMarked = mark !== undefined || hasLost
+    this.#isMarked ||= mark !== undefined || (hasLost && !this.#wasLoaded)
+    this.#wasLoaded = true
     const lost = await this.#entries.load()
     for (const key of lost) this.#lose(key)
     if (this.#isMarked && lost.length === 0) this.#noteDamage()
@@ -136,7 +138,7 @@ export class SealedStore implements BulkStore {
       return this.forgetFailed()
     }
     for (const [key, change] of changes)
-      if (!isWellFormed(textIn(change) ?? '') && this.#options.bulk.tableOf(key) !== undefined)
+      if (!isWellFormed(key + (textIn(change) ?? '')) && this.#options.bulk.tableOf(key) !== undefined)
         throw halfCharacterError(key)
     return this.#enqueue(changes)
   }
@@ -144,7 +146,7 @@ export class SealedStore implements BulkStore {
   /** Makes sure that a crash leaves nothing of a write that failed, though it had arrived all the same. @throws STORAGE_FAILED */
   async forgetFailed(): Promise<void> {
     // A batch of nothing: the store below tidies up first, and what is not known is read again.
-    if (this.#hasFailed) await this.#enqueue(new Map())
+    if (this.#hasFailed || this.#isDoubtful) await this.#enqueue(new Map())
   }
 
   table(prefix: string): BulkTable {
@@ -217,6 +219,8 @@ export class SealedStore implements BulkStore {
         for (const { resolve } of writes) resolve()
       } catch (error) {
         this.#hasFailed = true
+        // Before anyone hears of it: what readers have is no longer what is there.
+        if (this.#isDoubtful) await this.#readAgain().catch(this.#options.report)
         this.#writes = this.#writes.slice(writes.length)
         for (const { reject } of writes) reject(error)
       }
@@ -226,19 +230,26 @@ export class SealedStore implements BulkStore {
 
   async #planOf(all: readonly StoreChanges[]): Promise<Plan> {
     const entries = new Map<string, string | null>()
-    const rows = new Map<string, Map<string, string | BulkChange | null>>()
+    const rows = new Map<string, { changes: Map<string, string | BulkChange | null>; moved: Set<string> }>()
     for (const changes of all) {
       for (const [key, change] of changes) {
         const prefix = this.#options.bulk.tableOf(key)
         if (prefix === undefined) entries.set(key, textIn(change))
         else {
-          const some = rows.get(prefix) ?? new Map<string, string | BulkChange | null>()
-          rows.set(prefix, some.set(key.slice(prefix.length), change))
+          const some = rows.get(prefix) ?? { changes: new Map(), moved: new Set() }
+          rows.set(prefix, some)
+          const name = key.slice(prefix.length)
+          const before = some.changes.get(name)
+          if (before === null || (before !== undefined && orderOf(before) !== orderOf(change))) {
+            some.moved.add(name)
+            some.changes.delete(name)
+          }
+          some.changes.set(name, change)
         }
       }
     }
     for (const [prefix, table] of this.#tables ?? [])
-      if (table.isDamaged && !rows.has(prefix)) rows.set(prefix, new Map())
+      if (table.isDamaged && !rows.has(prefix)) rows.set(prefix, { changes: new Map(), moved: new Set() })
     const tables: [SealedTable, TablePlan][] = []
     for (const [prefix, changes] of rows) {
       const table = this.#tableOf(prefix)
@@ -254,7 +265,7 @@ export class SealedStore implements BulkStore {
     try {
       await this.#options.store.batch(changes)
     } catch (error) {
-      this.#isDoubtful = isUnclear(error)
+      this.#isDoubtful ||= isUnclear(error)
       throw error
     }
     // Nobody may read in between.
@@ -303,6 +314,7 @@ export class SealedStore implements BulkStore {
         const { tag, part } = parseBlockKey(key) ?? {}
         if (tag === undefined || part !== 'head' || seen.has(tag.join())) continue
         const [value] = await store.getMany([key])
+        if (value === undefined && !(await this.#isThere(key))) continue
         const head = value === undefined ? undefined : await openHead(this.#options, value)
         if (head === undefined) {
           this.#lose(key)
@@ -315,6 +327,14 @@ export class SealedStore implements BulkStore {
       if (last === undefined || keys.length < KEYS) return [...names].sort()
       after = last
     }
+  }
+
+  /** Whether a key is still there once what was begun has ended. */
+  async #isThere(key: Uint8Array): Promise<boolean> {
+    await this.settled()
+    const before = Uint8Array.of(...key, 0)
+    const [last] = await this.#options.store.keys({ before, reverse: true, limit: 1 })
+    return last?.join() === key.join()
   }
 
   async #readAgain(): Promise<void> {
@@ -355,6 +375,9 @@ export class SealedStore implements BulkStore {
     })
   }
 }
+
+const orderOf = (change: string | BulkChange | null): number =>
+  typeof change === 'object' ? (change?.order ?? 0) : 0
 
 const isUnclear = (error: unknown): boolean =>
   error instanceof WalletError && (error.details as { mayBeSaved?: unknown }).mayBeSaved === true

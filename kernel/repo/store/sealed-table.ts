@@ -8,11 +8,12 @@ import {
   type KeyedText,
   openBody,
   openHead,
+  parseBlockKey,
   tableSecrets
 } from './block.ts'
 import { type BulkChange, type BulkRow, type BulkTable, textIn } from './bulk.ts'
 import { type KeyHash, makeKeyHash, RowIndex, type RowPlace } from './row-index.ts'
-import { type BlockFacts, planTable, type TablePlan } from './table-plan.ts'
+import { type BlockFacts, planTable, type TableChanges, type TablePlan } from './table-plan.ts'
 
 /** What a table needs of its store. */
 export interface TablePlace extends BlockCrypto {
@@ -136,7 +137,7 @@ export class SealedTable implements BulkTable {
   }
 
   /** Works out the batch that makes changes true. One plan at a time: it counts on the state that it was made for. */
-  async plan(changes: ReadonlyMap<string, string | BulkChange | null>): Promise<TablePlan> {
+  async plan(changes: TableChanges): Promise<TablePlan> {
     const { index, blocks } = await this.#load()
     return planTable(changes, {
       ...{ place: this.#place, tag: this.#tag, index, blocks, damaged: this.#damaged },
@@ -144,7 +145,8 @@ export class SealedTable implements BulkTable {
       readRows: (rows, take) =>
         this.#read(
           rows.map((row, i) => ({ i, place: index.at(row) })),
-          (i, row) => take(rows[i] ?? 0, row)
+          (i, row) => take(rows[i] ?? 0, row),
+          true
         )
     })
   }
@@ -230,7 +232,7 @@ export class SealedTable implements BulkTable {
   }
 
   /** Reads rows, each block once. A row that was moved meanwhile is found again by its hash. */
-  async #read(wanted: readonly Wanted[], take: TakeRow): Promise<void> {
+  async #read(wanted: readonly Wanted[], take: TakeRow, isPlan = false): Promise<void> {
     const pause = makeYielder(this.#place.io.clock)
     for (let left = wanted; left.length > 0; ) {
       const missed: Wanted[] = []
@@ -238,7 +240,7 @@ export class SealedTable implements BulkTable {
       const numbers = [...groups.keys()]
       for (let start = 0; start < numbers.length; start += READ_BODIES) {
         const some = numbers.slice(start, start + READ_BODIES)
-        const bodies = await this.#bodies(some)
+        const bodies = await this.#bodies(some, isPlan)
         for (const [at, block] of some.entries()) {
           const body = bodies[at]
           for (const one of groups.get(block) ?? []) {
@@ -267,8 +269,8 @@ export class SealedTable implements BulkTable {
   }
 
   /** The bodies of some blocks; undefined for one that is gone or damaged. */
-  async #bodies(blocks: readonly number[]): Promise<(Body | undefined)[]> {
-    const { store, prefix } = this.#place
+  async #bodies(blocks: readonly number[], isPlan: boolean): Promise<(Body | undefined)[]> {
+    const { store } = this.#place
     const known = blocks.map(
       block => block && this.#recent.find(recent => recent.block === block)?.body.deref()
     )
@@ -277,15 +279,28 @@ export class SealedTable implements BulkTable {
     const read = new Map<number, Body>()
     for (const [i, block] of toRead.entries()) {
       const value = values[i]
-      const body =
-        value === undefined ? undefined : await openBody(this.#place, { table: prefix, block }, value)
+      const body = await this.#opened(block, value)
       if (body !== undefined) read.set(block, body)
-      // Otherwise a write has moved its rows while it was read.
-      else if ((await this.#load()).blocks.has(block)) this.#lose(block)
+      // Otherwise a write has moved its rows while it was read; the store below may show that before it says so.
+      else if (isPlan || (await this.#isStill(block))) {
+        const again = isPlan ? undefined : await store.getMany([blockKey(this.#tag, 'body', block)])
+        const found = await this.#opened(block, again?.[0])
+        if (found !== undefined) read.set(block, found)
+        else if ((await this.#load()).blocks.has(block)) this.#lose(block)
+      }
     }
     for (const [block, body] of read) this.#recent.unshift({ block, body: new WeakRef(body) })
     if (this.#recent.length > MAX_RECENT) this.#recent.length = MAX_RECENT
     return blocks.map((block, i) => read.get(block) ?? (known[i] || undefined))
+  }
+
+  async #opened(block: number, value: Uint8Array | undefined): Promise<Body | undefined> {
+    if (value === undefined) return undefined
+    return openBody(this.#place, { table: this.#place.prefix, block }, value)
+  }
+
+  async #isStill(block: number): Promise<boolean> {
+    return (await this.#current()).blocks.has(block)
   }
 
   #lose(block: number): void {
@@ -301,7 +316,8 @@ const headKeys = async (store: Store, tag: Uint8Array): Promise<Uint8Array[]> =>
   const before = blockKey(tag, 'body', 0)
   for (let after = blockKey(tag, 'head', 0); ; ) {
     const page = await store.keys({ after, before, limit: KEYS })
-    keys.push(...page)
+    // Others were put aside.
+    keys.push(...page.filter(key => parseBlockKey(key) !== undefined))
     const last = page.at(-1)
     if (last === undefined || page.length < KEYS) return keys
     after = last

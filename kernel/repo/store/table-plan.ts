@@ -13,6 +13,12 @@ import {
 import { type BulkChange, type BulkRow, textIn } from './bulk.ts'
 import type { KeyHash, PlacedRows, RowIndex } from './row-index.ts'
 
+/** The changes of a table by key, in the order of their arrival; `moved`: keys that were deleted, or had another order, in between. */
+export interface TableChanges {
+  readonly changes: ReadonlyMap<string, string | BulkChange | null>
+  readonly moved: ReadonlySet<string>
+}
+
 /** What a batch does to one table. It is true once the batch is, and the table has adopted it. */
 export interface TablePlan {
   readonly changes: readonly StoreChange[]
@@ -60,7 +66,7 @@ interface NewRow extends BulkRow {
  * small blocks, and each row is written again but a few times, however it came.
  */
 export const planTable = async (
-  changes: ReadonlyMap<string, string | BulkChange | null>,
+  { changes, moved }: TableChanges,
   context: PlanContext
 ): Promise<TablePlan> => {
   const { tag, index, blocks, damaged, readRows } = context
@@ -74,7 +80,7 @@ export const planTable = async (
     const known = index.find(hash)
     const text = textIn(change)
     const { order = 0, mark = 0 } = typeof change === 'string' || change === null ? {} : change
-    const stays = text !== null && known >= 0 && index.orderOf(known) === order
+    const stays = text !== null && known >= 0 && !moved.has(key) && index.orderOf(known) === order
     if (known >= 0) left.add(known)
     if (known >= 0 && !stays) removed.add(known)
     if (text === null) continue
@@ -85,7 +91,7 @@ export const planTable = async (
   const gone = blocksToMove(context, left, written)
   for (const block of damaged) gone.add(block)
   const touched = [...left].map(row => index.blockOf(row))
-  const kept = index.rowsIn(new Set([...touched, ...gone]), left)
+  const kept = index.rowsIn(new Set([...touched, ...gone, ...index.stale]), left)
   const moving = [...gone].flatMap(block => kept.get(block) ?? [])
   const found = new Set<number>()
   await readRows(moving, (row, [key, text]) => {

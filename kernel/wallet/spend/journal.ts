@@ -265,6 +265,9 @@ export class SpendJournal {
       await write
     } catch (error) {
       this.#isEmpty = false
+      // It may have been made all the same.
+      this.#sent = undefined
+      this.#sights = undefined
       throw error
     }
   }

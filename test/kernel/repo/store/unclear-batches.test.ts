@@ -14,8 +14,7 @@ const io = makeRepoIo()
 type Fate = 'lost' | 'lost but made' | 'made' | 'refused'
 
 /** The store of a storage plugin, in memory. */
-const makeMedium = (fateOf: () => Fate): Store => {
-  const values = new SortedMap<Uint8Array>()
+const makeMedium = (fateOf: () => Fate, values = new SortedMap<Uint8Array>()): Store => {
   const make = (changes: readonly StoreChange[]): void => {
     for (const { key, value } of changes) {
       if (value === undefined) values.delete(textOfKey(key))
@@ -37,13 +36,16 @@ const makeMedium = (fateOf: () => Fate): Store => {
   }
 }
 
-const openOn = (store: Store): Promise<SealedStore> =>
+const openOn = (
+  store: Store,
+  report: (error: unknown) => void = error => {
+    throw error
+  }
+): Promise<SealedStore> =>
   openSealedStore({
     ...{ io, store, name: 'r', key: new Secret(new Uint8Array(32).fill(7)), blockLength: 600 },
     bulk: parseBulkPrefixes(['t/']),
-    report(error) {
-      throw error
-    }
+    report
   })
 
 type Rows = Map<string, string | BulkChange>
@@ -117,4 +119,52 @@ test('whatever becomes of a batch whose answer is lost, a store shows all of its
     }
   }
   t.true(Math.min(...Object.values(counts)) > 50)
+})
+
+test('a value that was put aside is read no more: no number of a block is used again, and damage is reported once', async t => {
+  for (const part of [0, 1]) {
+    const values = new SortedMap<Uint8Array>()
+    const medium = makeMedium(() => 'made', values)
+    const first = await openOn(medium)
+    for (let i = 0; i < 12; i += 1) {
+      const row = { text: `${i} ${'x'.repeat(300)}`, order: i, mark: 0 }
+      await first.write(
+        new Map<string, string | BulkChange>([
+          [`t/${i}`, row],
+          [`e/${i}`, `${i}`]
+        ])
+      )
+    }
+    await first.close()
+    const heads = new Set(
+      (await medium.keys({ limit: 1000 })).filter(key => key[8] === 0).map(key => textOfKey(key.slice(0, 8)))
+    )
+    const damaged = (await medium.keys({ limit: 1000 })).find(
+      key => key[8] === part && heads.has(textOfKey(key.slice(0, 8)))
+    )
+    if (damaged === undefined) throw new Error('There should be such a value')
+    values.set(textOfKey(damaged), new Uint8Array(64))
+    const reports: unknown[] = []
+    const counts: number[] = []
+    for (let opening = 0; opening < 5; opening += 1) {
+      const store = await openOn(medium, error => void reports.push(error))
+      for await (const rows of store.table('t/').scan()) t.true(rows.length >= 0)
+      for (let i = 0; i < 4; i += 1) {
+        const number = 100 * (opening + 1) + i
+        await store.write(
+          new Map([[`t/${number}`, { text: `${number} ${'y'.repeat(300)}`, order: number, mark: 0 }]])
+        )
+      }
+      counts.push(await store.table('t/').count())
+      for (let i = 0; i < 12; i += 1) t.is(store.get(`e/${i}`), `${i}`)
+      await store.close()
+    }
+    t.is(reports.length, 1)
+    t.deepEqual(
+      counts.map((count, i) => count - (counts[0] ?? 0) - 4 * i),
+      [0, 0, 0, 0, 0]
+    )
+    const lengths = (await medium.keys({ limit: 1000 })).map(key => key.length)
+    t.true(Math.max(...lengths) <= 14)
+  }
 })
