@@ -10,7 +10,7 @@ export interface BundleBudget {
 export const bundleBudgets: readonly BundleBudget[] = [
   { files: ['dist/devtools/panel/panel.js', 'dist/devtools/panel/panel.css'], limit: 200_000 },
   // 10,000 of them as long as the fake world and the wallets have a store each.
-  { files: ['dist/devtools/page/page.js', 'dist/devtools/page/scrypt-worker.js'], limit: 616_000 }
+  { files: ['dist/devtools/page/page.js', 'dist/devtools/page/scrypt-worker.js'], limit: 617_000 }
 ]
 
 /**
