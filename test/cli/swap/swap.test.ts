@@ -213,7 +213,7 @@ test.serial('--watch reports each answer as it comes and ends ranked; Ctrl-C sto
       plugins: [...shops, silent]
     }
   )
-  await slow.waitFor(/"estimating"[\s\S]*"picky"|"picky"[\s\S]*"estimating"/)
+  await slow.waitFor(/^(?=[\s\S]*"firm")(?=[\s\S]*"estimating")(?=[\s\S]*"picky")/)
   const { code, stdout } = await slow.stop()
   t.is(code, 0)
   const lines = stdout
