@@ -9,7 +9,7 @@ export interface BundleBudget {
 /** The budgets of the pages of the devtools (ecosystem 2.7): the panel with React, and the page that has a wallet inside. */
 export const bundleBudgets: readonly BundleBudget[] = [
   { files: ['dist/devtools/panel/panel.js', 'dist/devtools/panel/panel.css'], limit: 200_000 },
-  // 10,000 of them as long as the fake world and the wallets have a store each.
+  // With what converts the stores of earlier versions.
   { files: ['dist/devtools/page/page.js', 'dist/devtools/page/scrypt-worker.js'], limit: 617_000 }
 ]
 

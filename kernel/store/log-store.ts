@@ -42,7 +42,7 @@ export interface LogStoreOptions {
   readonly paths?: readonly string[]
   readonly crypto: ChunkCodec
   readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
-  /** Is put in the place of a missing chunk, so that no crash hides that something was lost. */
+  /** Is written as the newest chunk before anything takes the place of a missing one, so that no crash hides that something was lost. */
   readonly lossMark?: StoreChange
   /** Gets each damaged or missing chunk, and each damaged value, once. */
   readonly onLoss: ReportError
@@ -95,8 +95,8 @@ class LogStore implements Store {
   #writing: Promise<void> | undefined
   readonly #merges = new Mutex()
   #isMerging = false
-  /** Is done before the first batch. */
-  #repair: (() => Promise<void>) | undefined
+  /** What is done before the first batch, each step once. */
+  #repair: (() => Promise<void>)[] = []
   /** Numbers that a failed batch may have written; they are taken again once none is left. */
   #failed: readonly ChunkRange[] = []
   readonly #lost = new Set<string>()
@@ -130,7 +130,7 @@ class LogStore implements Store {
     for (const gap of gaps)
       if (!damaged.some(({ from, to }) => from <= gap.from && to >= gap.to))
         this.#lose(this.#pathOf(gap), 'it is missing')
-    if (leftovers.length + damaged.length + gaps.length > 0) this.#repair = () => this.#putRight(choice)
+    if (leftovers.length + damaged.length + gaps.length > 0) this.#repair = this.#stepsOf(choice)
   }
 
   async getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
@@ -167,7 +167,7 @@ class LogStore implements Store {
     // A small store opens with one read the next time.
     const parts = [...this.#chunks]
     const isSmall = parts.reduce((sum, { size }) => sum + size, 0) < FIRST_READ
-    if (parts.length > 2 && isSmall && this.#repair === undefined)
+    if (parts.length > 2 && isSmall && this.#repair.length === 0)
       await this.#merge(parts).catch((thrown: unknown) => this.#options.report(errorOf(thrown)))
     this.#cached = undefined
   }
@@ -192,8 +192,10 @@ class LogStore implements Store {
 
   /** Removes what a crash or a failed batch has left: it would otherwise mix with what takes its numbers. */
   async #prepare(): Promise<void> {
-    await this.#repair?.()
-    this.#repair = undefined
+    for (let step = this.#repair[0]; step !== undefined; step = this.#repair[0]) {
+      await step()
+      this.#repair.shift()
+    }
     // From the end, so that a crash leaves a batch without its last part, which counts for nothing.
     for (const range of [...this.#failed].reverse()) await this.#options.disk.delete(this.#pathOf(range))
     this.#failed = []
@@ -247,7 +249,7 @@ class LogStore implements Store {
 
   #mergeSoon(): void {
     // Before the repair, a merged chunk could take the name of a file that is still to be deleted.
-    if (this.#isMerging || this.#isClosed || this.#repair !== undefined) return
+    if (this.#isMerging || this.#isClosed || this.#repair.length > 0) return
     this.#isMerging = true
     const run = async (): Promise<void> => {
       for (let parts = runToMerge(this.#chunks); parts.length > 0; parts = runToMerge(this.#chunks))
@@ -394,39 +396,47 @@ class LogStore implements Store {
     return { ...range, ...index, size, state: ending === END ? 'sound' : 'cut' }
   }
 
-  async #putRight({ leftovers, damaged, gaps }: ChosenChunks<LoadedChunk>): Promise<void> {
-    const { disk, clock, crypto, lossMark } = this.#options
+  /** The steps that put right what was found: one that fails is tried again, and those before it are not. */
+  #stepsOf({ leftovers, damaged, gaps }: ChosenChunks<LoadedChunk>): (() => Promise<void>)[] {
+    const { disk, lossMark } = this.#options
     const newest = this.#chunks.at(-1)?.to ?? 0
-    for (const range of damaged) {
-      const path = this.#pathOf(range)
-      const text = await disk.getText(path).catch((error: unknown) => {
-        if (isWalletError(error, 'CORRUPT_FILE')) return undefined
-        throw error
-      })
-      if (text !== undefined) await quarantine(disk, clock, { path, text, rule: 'it cannot be read' })
-    }
-    const fillers = gaps.map(({ from, to }) => {
-      const { text } = encodeChunk(crypto, { from, to, part: 0, parts: 1 }, new Map())
-      return { from, to, size: text.length, keys: [], live: 0, text }
-    })
     const filled = new Set(gaps.map(chunkName))
     const obsolete = [...leftovers, ...damaged].filter(range => !filled.has(chunkName(range)))
     // From the end, as those of a failed batch.
     obsolete.sort((left, right) => right.to - left.to)
-    for (const range of obsolete) if (range.from > newest) await disk.delete(this.#pathOf(range))
-    // The mark is newer than all there is, and durable before anything hides that a chunk is missing.
-    if (lossMark !== undefined && gaps.length + damaged.length > 0) {
-      const range = { from: newest + 1, to: newest + 1 }
-      const values = new Map([[textOfKey(lossMark.key), encodeValue(crypto, lossMark.value)]])
-      const { text, index } = encodeChunk(crypto, { ...range, part: 0, parts: 1 }, values)
-      await disk.setText(this.#pathOf(range), text)
-      if (this.#chunks.at(-1)?.to === newest || this.#chunks.length === 0)
-        this.#adopt({ ...range, size: text.length, keys: [], live: 0 }, index.entries)
-    }
-    for (const filler of fillers) await disk.setText(this.#pathOf(filler), filler.text)
-    for (const range of obsolete) if (range.from <= newest) await disk.delete(this.#pathOf(range))
-    const empty = fillers.map(({ text: _, ...chunk }) => chunk)
-    this.#chunks = [...this.#chunks, ...empty].sort((left, right) => left.from - right.from)
+    const deletions = obsolete.map(range => ({
+      isNewer: range.from > newest,
+      run: () => disk.delete(this.#pathOf(range))
+    }))
+    const isLoss = gaps.length + damaged.length > 0
+    const marks = lossMark === undefined || !isLoss ? [] : [lossMark]
+    return [
+      ...damaged.map(range => () => this.#quarantine(this.#pathOf(range))),
+      ...deletions.filter(({ isNewer }) => isNewer).map(({ run }) => run),
+      // Newer than all there is, and durable before anything hides that a chunk is missing.
+      ...marks.map(mark => () => this.#fill({ from: newest + 1, to: newest + 1 }, [mark])),
+      ...gaps.map(range => () => this.#fill(range, [])),
+      ...deletions.filter(({ isNewer }) => !isNewer).map(({ run }) => run)
+    ]
+  }
+
+  async #quarantine(path: string): Promise<void> {
+    const { disk, clock } = this.#options
+    const text = await disk.getText(path).catch((error: unknown) => {
+      if (isWalletError(error, 'CORRUPT_FILE')) return undefined
+      throw error
+    })
+    if (text !== undefined) await quarantine(disk, clock, { path, text, rule: 'it cannot be read' })
+  }
+
+  /** Writes a chunk where there is none. */
+  async #fill({ from, to }: ChunkRange, changes: readonly StoreChange[]): Promise<void> {
+    const { crypto, disk } = this.#options
+    const values = new Map(changes.map(({ key, value }) => [textOfKey(key), encodeValue(crypto, value)]))
+    const { text, index } = encodeChunk(crypto, { from, to, part: 0, parts: 1 }, values)
+    await disk.setText(this.#pathOf({ from, to }), text)
+    this.#adopt({ from, to, size: text.length, keys: [], live: 0 }, index.entries)
+    this.#chunks.sort((left, right) => left.from - right.from)
   }
 
   #lose(path: string, rule: string): void {

@@ -1,4 +1,5 @@
 import { utf8 } from '@scure/base'
+import { compact } from '../base/compact.ts'
 import { copyList } from '../base/copy-data.ts'
 import { checkPath } from '../base/disk-path.ts'
 import { safely, WalletError } from '../base/errors.ts'
@@ -19,11 +20,26 @@ export interface StoreDisk extends Disk {
  * @throws STORAGE_FAILED, PATH_REFUSED
  */
 export const openFolderStore = async (
-  disk: Disk | StoreDisk,
+  disk: Disk,
   { folder, ...options }: Omit<LogStoreOptions, 'disk'>
 ): Promise<Store> => {
   checkPath(folder)
-  return 'store' in disk ? partOf(disk.store, folder) : openLogStore({ ...options, folder, disk })
+  return isStoreDisk(disk) ? partOf(disk.store, folder) : openLogStore({ ...options, folder, disk })
+}
+
+const isStoreDisk = (disk: Disk): disk is StoreDisk => 'store' in disk
+
+/** All keys between two, a page at a time. Pages are no snapshot: a batch between two of them may show. */
+export async function* keyPages(
+  store: Pick<Store, 'keys'>,
+  { after, before }: Pick<KeyRange, 'after' | 'before'> = {}
+): AsyncGenerator<readonly Uint8Array[]> {
+  for (let last = after; ; ) {
+    const keys = await store.keys({ ...compact({ after: last, before }), limit: PAGE })
+    yield keys
+    last = keys.at(-1)
+    if (last === undefined || keys.length < PAGE) return
+  }
 }
 
 const partOf = (store: Store, folder: string): Store => {
@@ -87,13 +103,9 @@ export const storeDisk = (store: Store): StoreDisk => ({
     const prefix = folder === '' ? TABLE : `${TABLE}${checkPath(folder)}/`
     const before = asciiOf(prefix.replace(/\/$/, AFTER_SLASH))
     const paths: string[] = []
-    for (let after = asciiOf(prefix); ; ) {
-      const keys = await store.keys({ after, before, limit: PAGE })
+    for await (const keys of keyPages(store, { after: asciiOf(prefix), before }))
       for (const key of keys) paths.push(String.fromCharCode(...key).slice(TABLE.length))
-      const last = keys.at(-1)
-      if (last === undefined || keys.length < PAGE) return paths
-      after = last
-    }
+    return paths
   },
   close: () => store.close()
 })

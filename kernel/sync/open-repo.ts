@@ -34,8 +34,13 @@ export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
     ...{ io, disk, folder, key: dataKey, report, bulk: BULK, paths: listed },
     damaged: get => repo?.damageNotes() ?? damageNotes(get(PREFIX.status), io.clock.now())
   })
-  const deployed = deployedPrefix === '' ? listed : await disk.list(deployedPrefix + folder)
-  await importDeployedRepo({ store, disk, repoId, prefix: deployedPrefix, paths: deployed, report })
+  try {
+    const paths = deployedPrefix === '' ? listed : await disk.list(deployedPrefix + folder)
+    await importDeployedRepo({ store, disk, repoId, prefix: deployedPrefix, paths, report })
+  } catch (error) {
+    await store.close().catch(report)
+    throw error
+  }
   repo = new Repo(options, store)
   return repo
 }
@@ -181,8 +186,7 @@ const readDeployed = async ({
 }: DeployedRepo): Promise<DeployedFiles> => {
   const root = `${prefix}repos/${repoId}/`
   const old: DeployedFiles = { data: new Map(), changes: new Map(), status: undefined, paths: [] }
-  const ours = paths.filter(path => !path.startsWith(`${root}store/`))
-  await forEachInGroups(ours, async full => {
+  await forEachInGroups(paths, async full => {
     const name = full.slice(root.length)
     const [folder, ...rest] = name.split('/')
     try {

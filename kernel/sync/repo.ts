@@ -330,7 +330,7 @@ export class Repo {
   takePending(options: TakeOptions): Promise<Map<string, PendingChange>> {
     return this.#mutex.run(async () => {
       await this.#inFlight.ended()
-      await this.#store.forgetFailed()
+      await this.#store.settleFailed()
       return this.#pending.takeBatch(options)
     })
   }

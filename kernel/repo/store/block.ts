@@ -13,13 +13,12 @@ export interface BlockCrypto {
 /** The two values of a block: its head says where its living rows stand and changes with them, its body has their texts and never changes. */
 export type BlockPart = 'body' | 'head'
 
-/** Which value of which block of which table. */
-export interface BlockName {
+/** Which block of which table. */
+interface BlockName {
   /** The prefix of the table; '' for the entries. */
   readonly table: string
   /** From 1; of two blocks the later one has the higher number. */
   readonly block: number
-  readonly part: BlockPart
 }
 
 /** What is made of the key of a store for one table: nobody without that key can say which table it is, or aim at a collision. */
@@ -138,7 +137,7 @@ export interface Body {
 /** Seals the keys and texts of a block. @throws STORAGE_FAILED if one of them has half a character */
 export const sealBody = (
   crypto: BlockCrypto,
-  { table, block }: Omit<BlockName, 'part'>,
+  { table, block }: BlockName,
   rows: readonly KeyedText[]
 ): Uint8Array => {
   const parts = [table]
@@ -166,7 +165,7 @@ export const sealBody = (
 /** The inverse of {@link sealBody}; undefined for anything else, another block's body included. */
 export const openBody = async (
   crypto: BlockCrypto,
-  { table, block }: Omit<BlockName, 'part'>,
+  { table, block }: BlockName,
   value: Uint8Array
 ): Promise<Body | undefined> => {
   const bytes = await open(crypto, value)

@@ -58,7 +58,7 @@ export interface BulkStore extends EngineStore {
   /**
    * Writes all or nothing, over both parts; null deletes. Resolves when durable.
    *
-   * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before
+   * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before, unless that says `mayBeSaved`
    */
   write(changes: StoreChanges): Promise<void>
   /** The table of a bulk prefix. @throws TypeError if it was not declared at opening */
@@ -110,8 +110,6 @@ export const changesBelow = (
 export interface BulkPrefixes {
   /** The table that a key belongs to, or undefined for an entry. */
   tableOf(key: string): string | undefined
-  /** What every key of a row begins with, one of these. */
-  readonly roots: readonly string[]
 }
 
 /**
@@ -123,7 +121,6 @@ export const parseBulkPrefixes = (prefixes: readonly string[]): BulkPrefixes => 
   const roots = prefixes.map(prefix => (isFamily(prefix) ? prefix.slice(0, -FAMILY.length) : prefix))
   const families = prefixes.map(isFamily)
   return {
-    roots,
     tableOf(key) {
       for (let i = 0; i < roots.length; i += 1) {
         const root = roots[i] ?? ''

@@ -1,10 +1,10 @@
 import { compact } from '../../base/compact.ts'
-import { type ReportError, WalletError } from '../../base/errors.ts'
+import { isWalletError, type ReportError, WalletError } from '../../base/errors.ts'
 import { tryParseJson } from '../../base/json.ts'
 import { quarantine } from '../../base/quarantine.ts'
 import { utf8Of } from '../../crypto/encoding.ts'
 import type { Disk } from '../../io/disk.ts'
-import { openFolderStore, type StoreDisk } from '../../store/store-disk.ts'
+import { openFolderStore } from '../../store/store-disk.ts'
 import type { BlockCrypto } from './block.ts'
 import { type BulkChange, type BulkPrefixes, type StoreChanges, textIn } from './bulk.ts'
 import { isOldPath, readOldStore } from './old-layout.ts'
@@ -12,15 +12,15 @@ import { LOSS_KEY, openSealedStore, type SealedStore, type StoreContents } from 
 
 /** Options of {@link openRepoStore}. */
 export interface RepoStoreOptions extends BlockCrypto {
-  /** Where its store has one, the store is a part of that. */
-  readonly disk: Disk | StoreDisk
+  /** Where it is a table of a store, ours is a part of that. */
+  readonly disk: Disk
   /** The folder of the disk that is the owner's: the store is below it in `log`, one of an older version in `store`. */
   readonly folder: string
   /** All paths of the folder, as the disk lists them. */
   readonly paths: readonly string[]
   readonly bulk: BulkPrefixes
   readonly report: ReportError
-  /** Gives the entries that note that something is lost; `get` reads those that are there. */
+  /** Gives the entries that make the next sync fetch everything: something is lost, or older; `get` reads those that are there. */
   readonly damaged?: (get: (key: string) => string | undefined) => StoreChanges
   /** About how many characters a full block has. */
   readonly blockLength?: number
@@ -35,12 +35,7 @@ export const openRepoStore = async (options: RepoStoreOptions): Promise<SealedSt
   const store = await openOver(options, options.paths)
   const old = options.paths.filter(path => path.startsWith(`${options.folder}/store/`) && isOldPath(path))
   if (old.length === 0 && store.get(CONVERTED) === undefined) return store
-  try {
-    return await convert(options, store, old)
-  } catch (error) {
-    await store.close().catch(options.report)
-    throw error
-  }
+  return convert(options, store, old)
 }
 
 const openOver = async (options: RepoStoreOptions, known?: readonly string[]): Promise<SealedStore> => {
@@ -66,42 +61,84 @@ const openOver = async (options: RepoStoreOptions, known?: readonly string[]): P
 /**
  * Takes over what an older version has left, in one write, and deletes it once it has been read back.
  *
- * Beside it an entry says which files these were: what a crash leaves of them is deleted at the next opening. Other files there
- * are of an older version that was started once more; what it has and we have not is taken over, too.
+ * An entry says which files these were, from the write on: what a crash leaves of them is read back, or deleted, at the next
+ * opening. Other files there are of an older version that was started once more: keys that it has and we have not are taken over,
+ * too.
  */
 const convert = async (
   options: RepoStoreOptions,
   store: SealedStore,
   old: readonly string[]
 ): Promise<SealedStore> => {
-  const { disk, io, report, damaged = () => new Map() } = options
-  const digests = await digestsOf(options, old)
-  const known = (tryParseJson(store.get(CONVERTED)) ?? {}) as Partial<Record<string, string>>
   let opened = store
-  if (old.some(path => known[path] !== digests[path])) {
-    const { contents, isDamaged, damagedPaths } = await readOldStore({ ...options, paths: old })
-    const present = new Map(await store.contents())
-    const writes = new Map<string, string | BulkChange | null>(contents.filter(([key]) => !present.has(key)))
-    const get = (key: string): string | undefined => textIn(writes.get(key) ?? null) ?? store.get(key)
-    if (isDamaged || present.size > 0) for (const [key, change] of damaged(get)) writes.set(key, change)
-    writes.set(CONVERTED, JSON.stringify(digests))
-    await store.write(writes)
-    await store.close()
-    opened = await openOver(options)
-    if (!isAllThere(await opened.contents(), [...present, ...writes]))
-      throw new WalletError('STORAGE_FAILED', {
-        path: options.folder,
-        reason: 'what was written reads otherwise'
+  try {
+    const digests = await digestsOf(options, old)
+    const record = (tryParseJson(store.get(CONVERTED)) ?? {}) as Partial<Conversion>
+    const isSame = old.every(path => record.digests?.[path] === digests[path])
+    if (!isSame || record.isChecked !== true) {
+      const wanted = await takeOver(options, store, {
+        old,
+        digests,
+        isUnfinished: isSame && record.isChecked === false
       })
-    for (const path of damagedPaths) {
-      const text = await disk.getText(path).catch(() => undefined)
-      if (text === undefined) continue
-      report(await quarantine(disk, io.clock, { path, text, rule: 'it does not decrypt as a whole' }))
+      await store.close()
+      opened = await openOver(options)
+      if (!isAllThere(await opened.contents(), wanted))
+        throw new WalletError('STORAGE_FAILED', {
+          path: options.folder,
+          reason: 'what was written reads otherwise'
+        })
+      await opened.write(new Map([[CONVERTED, recordOf({ digests, isChecked: true })]]))
     }
+    for (const path of old) await options.disk.delete(path)
+    await opened.write(new Map([[CONVERTED, null]]))
+    return opened
+  } catch (error) {
+    await opened.close().catch(options.report)
+    throw error
   }
-  for (const path of old) await disk.delete(path)
-  await opened.write(new Map([[CONVERTED, null]]))
-  return opened
+}
+
+/** Which old files were taken over, and whether what was written has been read back. */
+interface Conversion {
+  readonly digests: Readonly<Record<string, string>>
+  readonly isChecked: boolean
+}
+
+const recordOf = (conversion: Conversion): string => JSON.stringify(conversion)
+
+interface OldFiles {
+  readonly old: readonly string[]
+  readonly digests: Readonly<Record<string, string>>
+  /** They were written before and not read back: nothing else is in the store, so they count. */
+  readonly isUnfinished: boolean
+}
+
+/** Keeps the damaged files of an old store, writes what it has, and gives what should be there then. */
+const takeOver = async (
+  options: RepoStoreOptions,
+  store: SealedStore,
+  { old, digests, isUnfinished }: OldFiles
+): Promise<readonly (readonly [string, string | BulkChange | null])[]> => {
+  const { disk, io, report, damaged = () => new Map() } = options
+  const { contents, isDamaged, damagedPaths } = await readOldStore({ ...options, paths: old })
+  for (const path of damagedPaths) {
+    const text = await textOf(disk, path)
+    if (text === undefined) continue
+    report(await quarantine(disk, io.clock, { path, text, rule: 'it does not decrypt as a whole' }))
+  }
+  const found = await store.contents()
+  // Damage that was found by that is noted meanwhile.
+  await store.settled()
+  const present = new Map([...found, ...store.entries('')])
+  const taken = contents.filter(([key]) => isUnfinished || !present.has(key))
+  const writes = new Map<string, string | BulkChange | null>(taken)
+  const get = (key: string): string | undefined => textIn(writes.get(key) ?? null) ?? store.get(key)
+  const isOther = present.size > 0 && !isUnfinished
+  if (isDamaged || isOther) for (const [key, change] of damaged(get)) writes.set(key, change)
+  writes.set(CONVERTED, recordOf({ digests, isChecked: false }))
+  await store.write(writes)
+  return [...present, ...writes]
 }
 
 const digestsOf = async (
@@ -110,10 +147,21 @@ const digestsOf = async (
 ): Promise<Record<string, string>> => {
   const digests: Record<string, string> = {}
   for (const path of paths) {
-    const text = await disk.getText(path).catch(() => undefined)
-    digests[path] = io.crypto.toHex(io.crypto.sha256(utf8Of(text ?? '')).slice(0, 16))
+    // A damaged text may hold what UTF-8 has no bytes for.
+    const spelling = utf8Of(JSON.stringify((await textOf(disk, path)) ?? null))
+    digests[path] = io.crypto.toHex(io.crypto.sha256(spelling).slice(0, 16))
   }
   return digests
+}
+
+/** The text of a file; undefined if the disk finds it damaged, or it is gone. @throws STORAGE_FAILED */
+const textOf = async (disk: Disk, path: string): Promise<string | undefined> => {
+  try {
+    return await disk.getText(path)
+  } catch (error) {
+    if (isWalletError(error, 'CORRUPT_FILE')) return undefined
+    throw error
+  }
 }
 
 const isAllThere = (

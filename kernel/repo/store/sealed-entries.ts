@@ -2,6 +2,7 @@ import { tryJsonText } from '../../base/json.ts'
 import { makeYielder } from '../../base/yielder.ts'
 import { isWellFormed } from '../../crypto/encoding.ts'
 import type { Store, StoreChange } from '../../io/store.ts'
+import { keyPages } from '../../store/store-disk.ts'
 import {
   type BlockCrypto,
   blockKey,
@@ -61,9 +62,8 @@ export class SealedEntries {
     const entries = new Map<string, Entry>()
     const blocks = new Set<EntryBlock>()
     const stale = new Set<EntryBlock>()
-    const before = blockKey(this.#tag, 'body', MAX_BLOCK)
-    for (let after = blockKey(this.#tag, 'body', 0); ; ) {
-      const keys = await store.keys({ after, before, limit: KEYS })
+    const [after, before] = [blockKey(this.#tag, 'body', 0), blockKey(this.#tag, 'body', MAX_BLOCK)]
+    for await (const keys of keyPages(store, { after, before })) {
       const values = await store.getMany(keys)
       for (const [i, key] of keys.entries()) {
         const number = parseBlockKey(key)?.block
@@ -88,9 +88,6 @@ export class SealedEntries {
         }
         await pause()
       }
-      const last = keys.at(-1)
-      if (last === undefined || keys.length < KEYS) break
-      after = last
     }
     // Until all of it was read, readers have what was there before.
     this.#entries = entries
@@ -189,4 +186,3 @@ const ENTRY_BLOCK = 8000
 /** So many small blocks of entries become one. */
 const MANY = 8
 const MAX_BLOCK = 0xffffffff
-const KEYS = 1000

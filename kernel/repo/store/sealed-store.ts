@@ -1,6 +1,7 @@
 import { type ReportError, WalletError } from '../../base/errors.ts'
-import { isWellFormed } from '../../crypto/encoding.ts'
+import { equalBytes, isWellFormed } from '../../crypto/encoding.ts'
 import type { Store, StoreChange } from '../../io/store.ts'
+import { keyPages } from '../../store/store-disk.ts'
 import { type BlockCrypto, blockKey, halfCharacterError, openHead, parseBlockKey } from './block.ts'
 import {
   type BulkChange,
@@ -70,8 +71,8 @@ interface Plan {
  * A durable, encrypted store of entries, which are in memory, and of tables, whose rows are not.
  *
  * A write is one batch of the store below, and writes that arrive while one is on its way share the next. Entries can be read
- * as soon as `write` is called, and no longer if it fails; so can rows by their keys. Whoever asks for more of a table waits for
- * the writes that were begun before.
+ * as soon as `write` is called, and no longer if it fails, unless it is there all the same; so can rows by their keys. Other reads
+ * of a table wait for the writes that were begun before.
  */
 export class SealedStore implements BulkStore {
   readonly #options: SealedStoreOptions
@@ -82,8 +83,8 @@ export class SealedStore implements BulkStore {
   #writing: Promise<void> | undefined
   /** Values that are damaged: the next batch puts them aside. */
   #lost: Uint8Array[] = []
-  #isMarked = false
-  #wasLoaded = false
+  /** The store below has lost something, or says so, and that is to be noted. */
+  #isMarked: boolean
   /** A batch has failed: something of it may be there after a crash. */
   #hasFailed = false
   /** A batch has failed and may have been made all the same. */
@@ -93,14 +94,13 @@ export class SealedStore implements BulkStore {
   constructor(options: SealedStoreOptions) {
     this.#options = options
     this.#entries = new SealedEntries(options)
+    this.#isMarked = options.hasLost ?? false
   }
 
-  /** Reads the entries. Called once, by {@link openSealedStore}. */
+  /** Reads the entries; again when it is not known what a batch that failed has left. */
   async load(): Promise<void> {
-    const { store, hasLost = false } = this.#options
-    const [mark] = await store.getMany([LOSS_KEY])
-    this.#isMarked ||= mark !== undefined || (hasLost && !this.#wasLoaded)
-    this.#wasLoaded = true
+    const [mark] = await this.#options.store.getMany([LOSS_KEY])
+    this.#isMarked ||= mark !== undefined
     const lost = await this.#entries.load()
     for (const key of lost) this.#lose(key)
     if (this.#isMarked && lost.length === 0) this.#noteDamage()
@@ -129,13 +129,14 @@ export class SealedStore implements BulkStore {
    *
    * Without changes it ends when everything written before has, and fails if any of that does.
    *
-   * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again
+   * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again. Where STORAGE_FAILED says
+   *   `mayBeSaved` it shows what is there
    */
   async write(changes: StoreChanges): Promise<void> {
     if (this.#isClosed) throw closedError(this.#options.name)
     if (changes.size === 0) {
       await Promise.all(this.#writes.map(({ done }) => done))
-      return this.forgetFailed()
+      return this.settleFailed()
     }
     for (const [key, change] of changes)
       if (!isWellFormed(key + (textIn(change) ?? '')) && this.#options.bulk.tableOf(key) !== undefined)
@@ -143,9 +144,11 @@ export class SealedStore implements BulkStore {
     return this.#enqueue(changes)
   }
 
-  /** Makes sure that a crash leaves nothing of a write that failed, though it had arrived all the same. @throws STORAGE_FAILED */
-  async forgetFailed(): Promise<void> {
-    // A batch of nothing: the store below tidies up first, and what is not known is read again.
+  /**
+   * Settles what writes that failed have left: after a crash nothing is there of them that is not shown by now. @throws STORAGE_FAILED
+   */
+  async settleFailed(): Promise<void> {
+    // A batch of nothing: a log deletes first what may have arrived, and what became of a database's batch is read again.
     if (this.#hasFailed || this.#isDoubtful) await this.#enqueue(new Map())
   }
 
@@ -306,10 +309,7 @@ export class SealedStore implements BulkStore {
     await this.settled()
     const names = new Set<string>()
     const seen = new Set<string>()
-    for (let after: Uint8Array | undefined; ; ) {
-      const keys: Uint8Array[] = await store.keys(
-        after === undefined ? { limit: KEYS } : { after, limit: KEYS }
-      )
+    for await (const keys of keyPages(store)) {
       for (const key of keys) {
         const { tag, part } = parseBlockKey(key) ?? {}
         if (tag === undefined || part !== 'head' || seen.has(tag.join())) continue
@@ -323,10 +323,8 @@ export class SealedStore implements BulkStore {
         seen.add(tag.join())
         if (bulk.tableOf(head.table) === head.table) names.add(head.table)
       }
-      const last = keys.at(-1)
-      if (last === undefined || keys.length < KEYS) return [...names].sort()
-      after = last
     }
+    return [...names].sort()
   }
 
   /** Whether a key is still there once what was begun has ended. */
@@ -334,7 +332,7 @@ export class SealedStore implements BulkStore {
     await this.settled()
     const before = Uint8Array.of(...key, 0)
     const [last] = await this.#options.store.keys({ before, reverse: true, limit: 1 })
-    return last?.join() === key.join()
+    return last !== undefined && equalBytes(last, key)
   }
 
   async #readAgain(): Promise<void> {
@@ -344,7 +342,7 @@ export class SealedStore implements BulkStore {
   }
 
   #lose(key: Uint8Array): void {
-    if (this.#lost.some(known => known.join() === key.join())) return
+    if (this.#lost.some(known => equalBytes(known, key))) return
     this.#lost.push(key)
     const rule = 'a part of what is stored on this device is damaged or missing'
     this.#options.report(new WalletError('CORRUPT_FILE', { path: this.#options.name, rule }))
@@ -357,21 +355,17 @@ export class SealedStore implements BulkStore {
     this.#enqueue(this.#options.damaged?.(key => this.get(key)) ?? new Map()).catch(this.#options.report)
   }
 
-  /** What moves damaged values to keys that nobody reads, so that nothing is lost for those who could still save it. */
-  async #putAside(keys: readonly Uint8Array[]): Promise<StoreChange[]> {
-    if (keys.length === 0) return []
-    const values = await this.#options.store.getMany(keys)
+  /** What moves damaged values, and the bodies of damaged heads, to keys that nobody reads: whoever can may still save them. */
+  async #putAside(lost: readonly Uint8Array[]): Promise<StoreChange[]> {
+    const keys = lost.flatMap(key => {
+      const { tag, part, block = 0 } = parseBlockKey(key) ?? {}
+      return tag === undefined || part !== 'head' ? [key] : [key, blockKey(tag, 'body', block)]
+    })
+    const values = keys.length === 0 ? [] : await this.#options.store.getMany(keys)
     return keys.flatMap((key, i) => {
-      const { tag, part, block } = parseBlockKey(key) ?? {}
-      const aside = new Uint8Array(key.length + 1)
-      aside.set(key)
       const value = values[i]
-      const kept = value === undefined ? [] : [{ key: aside, value }]
-      const body =
-        tag === undefined || part !== 'head'
-          ? []
-          : [{ key: blockKey(tag, 'body', block ?? 0), value: undefined }]
-      return [...kept, { key, value: undefined }, ...body]
+      const kept = value === undefined ? [] : [{ key: Uint8Array.of(...key, 0), value }]
+      return [...kept, { key, value: undefined }]
     })
   }
 }
@@ -388,6 +382,5 @@ const closedError = (name: string): WalletError =>
 
 /** Payload of a body in UTF-16 units, about. */
 const BLOCK_LENGTH = 88_000
-const KEYS = 1000
 /** The number of times that the tables are read again because others have taken their place. */
 const MAX_TRIES = 5

@@ -1,5 +1,6 @@
 import { makeYielder } from '../../base/yielder.ts'
 import type { Store } from '../../io/store.ts'
+import { keyPages } from '../../store/store-disk.ts'
 import {
   type BlockCrypto,
   type Body,
@@ -201,20 +202,20 @@ export class SealedTable implements BulkTable {
     const pause = makeYielder(io.clock)
     const blocks = new Map<number, BlockFacts>()
     const heads: Head[] = []
-    const keys = await headKeys(store, this.#tag)
-    for (let start = 0; start < keys.length; start += READ_HEADS) {
-      const group = keys.slice(start, start + READ_HEADS)
-      const values = await store.getMany(group)
-      for (const [i, key] of group.entries()) {
+    const [after, before] = [blockKey(this.#tag, 'head', 0), blockKey(this.#tag, 'body', 0)]
+    for await (const keys of keyPages(store, { after, before })) {
+      const values = await store.getMany(keys)
+      for (const [i, key] of keys.entries()) {
+        const number = parseBlockKey(key)?.block
+        // One that was put aside.
+        if (number === undefined) continue
+        this.#nextBlock = Math.max(this.#nextBlock, number + 1)
         const value = values[i]
         const head = value === undefined ? undefined : await openHead(this.#place, value)
-        const isIt = head?.table === prefix && blockKey(this.#tag, 'head', head.block).join() === key.join()
-        if (head === undefined || !isIt) this.#place.lost(key)
+        if (head?.table !== prefix || head.block !== number) this.#place.lost(key)
         else heads.push(head)
         await pause()
       }
-      const last = group.at(-1)
-      if (last !== undefined) this.#nextBlock = Math.max(this.#nextBlock, numberIn(last) + 1)
     }
     for (const { block, count, total, size } of heads) blocks.set(block, { living: count, total, size })
     return { index: new RowIndex(this.#hashOf, heads), blocks }
@@ -278,16 +279,11 @@ export class SealedTable implements BulkTable {
     const values = await store.getMany(toRead.map(block => blockKey(this.#tag, 'body', block)))
     const read = new Map<number, Body>()
     for (const [i, block] of toRead.entries()) {
-      const value = values[i]
-      const body = await this.#opened(block, value)
+      const body =
+        (await this.#opened(block, values[i])) ?? (isPlan ? undefined : await this.#readLate(block))
       if (body !== undefined) read.set(block, body)
-      // Otherwise a write has moved its rows while it was read; the store below may show that before it says so.
-      else if (isPlan || (await this.#isStill(block))) {
-        const again = isPlan ? undefined : await store.getMany([blockKey(this.#tag, 'body', block)])
-        const found = await this.#opened(block, again?.[0])
-        if (found !== undefined) read.set(block, found)
-        else if ((await this.#load()).blocks.has(block)) this.#lose(block)
-      }
+      // Otherwise a write has moved its rows while it was read.
+      else if ((await this.#load()).blocks.has(block)) this.#lose(block)
     }
     for (const [block, body] of read) this.#recent.unshift({ block, body: new WeakRef(body) })
     if (this.#recent.length > MAX_RECENT) this.#recent.length = MAX_RECENT
@@ -299,28 +295,18 @@ export class SealedTable implements BulkTable {
     return openBody(this.#place, { table: this.#place.prefix, block }, value)
   }
 
-  async #isStill(block: number): Promise<boolean> {
-    return (await this.#current()).blocks.has(block)
+  /** Reads a body once more when what was begun has ended: the store below may show a batch before it says that it is made. */
+  async #readLate(block: number): Promise<Body | undefined> {
+    const { blocks } = await this.#current()
+    if (!blocks.has(block)) return undefined
+    const [value] = await this.#place.store.getMany([blockKey(this.#tag, 'body', block)])
+    return this.#opened(block, value)
   }
 
   #lose(block: number): void {
     if (this.#damaged.has(block)) return
     this.#damaged.add(block)
     this.#place.lost(blockKey(this.#tag, 'body', block))
-  }
-}
-
-/** The keys of a table's heads, in ascending order. */
-const headKeys = async (store: Store, tag: Uint8Array): Promise<Uint8Array[]> => {
-  const keys: Uint8Array[] = []
-  const before = blockKey(tag, 'body', 0)
-  for (let after = blockKey(tag, 'head', 0); ; ) {
-    const page = await store.keys({ after, before, limit: KEYS })
-    // Others were put aside.
-    keys.push(...page.filter(key => parseBlockKey(key) !== undefined))
-    const last = page.at(-1)
-    if (last === undefined || page.length < KEYS) return keys
-    after = last
   }
 }
 
@@ -342,16 +328,11 @@ const groupByBlock = (wanted: readonly Wanted[]): Map<number, Wanted[]> => {
   return groups
 }
 
-const numberIn = (key: Uint8Array): number =>
-  new DataView(key.buffer, key.byteOffset).getUint32(key.length - 4)
-
 function* slicesOf(rows: Int32Array, length: number): Generator<Int32Array> {
   for (let start = 0; start < rows.length; start += length) yield rows.subarray(start, start + length)
 }
 
 const NONE: ReadonlySet<number> = new Set()
 const BATCH = 256
-const KEYS = 1000
-const READ_HEADS = 64
 const READ_BODIES = 8
 const MAX_RECENT = 8

@@ -46,7 +46,7 @@ export interface PlanContext {
   readonly blocks: ReadonlyMap<number, BlockFacts>
   /** Blocks whose body is damaged: their rows go. */
   readonly damaged: ReadonlySet<number>
-  /** A number that no block has had. */
+  /** A number that no block has. */
   nextBlock(): number
   /** Reads rows by their numbers; those of a damaged body are left out. */
   readRows(rows: readonly number[], take: (row: number, text: KeyedText) => void): Promise<void>

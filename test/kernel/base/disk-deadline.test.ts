@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
-import { diskWithDeadline } from '../../../kernel/base/disk-deadline.ts'
+import { diskWithDeadline, storeWithDeadline } from '../../../kernel/base/disk-deadline.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeSilentDisk } from '../../helpers/silent-disk.ts'
@@ -158,4 +158,39 @@ test('an hour of machine sleep does not count as silence of the disk', async t =
   await clock.turn()
   await clock.turn()
   t.is(write.end, 'answered')
+})
+
+test('a store is waited for no longer than a disk: after a batch without an answer it takes no more, and closes when that has ended', async t => {
+  const clock = makeFakeClock()
+  const closings: WalletError[] = []
+  let answer = (): void => {}
+  let isClosed = false
+  const silent = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  const store = storeWithDeadline(
+    {
+      getMany: async keys => keys.map(() => undefined),
+      batch: () => silent,
+      keys: () => new Promise(() => {}),
+      async close() {
+        isClosed = true
+      }
+    },
+    { clock, onClosed: error => void closings.push(error) }
+  )
+  t.deepEqual(await store.getMany([Uint8Array.of(1)]), [undefined])
+  const listing = watched(store.keys({ limit: 1 }))
+  const writing = watched(store.batch([]))
+  await clock.advance(91_000)
+  t.deepEqual([listing.end, writing.end], ['STORAGE_TIMEOUT read', 'STORAGE_TIMEOUT write'])
+  t.is(closings.length, 1)
+  await endsOf(t, store.batch([]), 'later write')
+  t.deepEqual(await store.getMany([Uint8Array.of(1)]), [undefined])
+  await endsOf(t, store.close(), 'close')
+  t.false(isClosed)
+  answer()
+  await silent
+  await clock.advance(0)
+  t.true(isClosed)
 })

@@ -183,3 +183,70 @@ test.serial('a damaged chunk that cannot be read just now is not deleted without
   await store.batch([put('d', 'd')])
   t.true([...files].some(([path, text]) => path.startsWith('quarantine/') && text === damaged))
 })
+
+test.serial(
+  'the mark of a loss is there until its owner deletes it, whatever was marked before and wherever the repair ends',
+  async t => {
+    const lossMark = put('lost', '1')
+    const openMarked = (files: Map<string, string>, fault?: Fault): Promise<Store> =>
+      openLogStore({
+        ...{ disk: makeFaultDisk(files, fault), folder, crypto, clock, lossMark },
+        onLoss: () => {},
+        report: () => {}
+      })
+    for (const kind of ['full', 'late', 'lost'] as const) {
+      for (let at = 1; at <= 4; at += 1) {
+        const files = new Map<string, string>()
+        const first = await openMarked(files)
+        for (let i = 1; i <= 4; i += 1) await first.batch([put(`key${i}`, `value ${i}`)])
+        files.delete(nameOf(2))
+        // An earlier loss, whose mark its owner has deleted.
+        const second = await openMarked(files)
+        await second.batch([{ key: lossMark.key, value: undefined }])
+        files.delete(nameOf(3))
+        const third = await openMarked(files, { at, kind })
+        await third.batch([put('late', '1')]).catch(() => {})
+        await nextTurns()
+        const paths = [...files.keys()].join()
+        const isRepaired = files.has(nameOf(3)) || !paths.includes(nameOf(4))
+        const fourth = await openMarked(files)
+        t.true(!isRepaired || (await read(fourth, 'lost')) === '1', `${kind} at write ${at}: ${paths}`)
+        // What nothing hides yet is noticed again.
+        await fourth.batch([put('later', '1')])
+        t.is(await read(fourth, 'lost'), '1', `${kind} at write ${at}`)
+      }
+    }
+  }
+)
+
+test.serial(
+  'a repair that fails at any step and is tried again keeps the mark of the loss, and the next opening finds nothing wrong',
+  async t => {
+    const lossMark = put('lost', '1')
+    const openMarked = (files: Map<string, string>, fault?: Fault): Promise<Store> =>
+      openLogStore({
+        ...{ disk: makeFaultDisk(files, fault), folder, crypto, clock, lossMark },
+        onLoss: error => losses.push(errorOf(error).message),
+        report: () => {}
+      })
+    // A copy, a deletion, the mark and what takes the place of the missing chunk.
+    for (let at = 1; at <= 4; at += 1) {
+      const files = new Map<string, string>()
+      const first = await openMarked(files)
+      for (let i = 1; i <= 4; i += 1) await first.batch([put(`key${i}`, `value ${i}`)])
+      files.delete(nameOf(2))
+      // The newest one was being written; its number is the one that the mark takes.
+      files.set(nameOf(5), (files.get(nameOf(4)) ?? '').slice(0, -4))
+      const store = await openMarked(files, { at, kind: 'full' })
+      await t.throwsAsync(store.batch([put('late', '1')]), { code: 'STORAGE_FULL' })
+      await store.batch([put('late', '2')])
+      await nextTurns()
+      losses.splice(0)
+      const again = await openMarked(files)
+      t.is(await read(again, 'lost'), '1', `write ${at}`)
+      t.is(await read(again, 'late'), '2', `write ${at}`)
+      for (const i of [1, 3, 4]) t.is(await read(again, `key${i}`), `value ${i}`)
+      t.deepEqual(losses, [], `write ${at}`)
+    }
+  }
+)

@@ -329,3 +329,19 @@ test('a closed store has ended its batches and refuses everything', async t => {
     await t.throwsAsync(call, { code: 'STORAGE_FAILED' })
   t.deepEqual(await contentOf((await open(files)).store), { a: '1' })
 })
+
+test('a small store that is closed is one chunk, and a large one keeps its chunks', async t => {
+  for (const [size, chunks] of [
+    [20, 1],
+    [9000, 4]
+  ] as const) {
+    const files = new Map<string, string>()
+    const { store } = await open(files)
+    for (let i = 0; i < 4; i += 1) await store.batch([put(`key${i}`, `${i}`.repeat(size))])
+    await store.close()
+    t.is(files.size, chunks)
+    const { store: again } = await open(files)
+    for (let i = 0; i < 4; i += 1)
+      t.deepEqual(await again.getMany([bytes(`key${i}`)]), [bytes(`${i}`.repeat(size))])
+  }
+})

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { mapStore } from '../../../../examples/map-store.ts'
-import { isWalletError } from '../../../../kernel/base/errors.ts'
+import { isWalletError, WalletError } from '../../../../kernel/base/errors.ts'
 import type { StoreContents } from '../../../../kernel/repo/store/sealed-store.ts'
+import { openLogStore } from '../../../../kernel/store/log-store.ts'
 import { SortedMap, textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { storeDisk } from '../../../../kernel/store/store-disk.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
+import { openOn } from '../../../helpers/plugin-store.ts'
+import { makeRepoIo } from '../../../helpers/repo-io.ts'
 import { type OpenedStore, openTestStore as open } from '../../../helpers/sealed-store.ts'
 
 /**
@@ -129,4 +132,94 @@ test('where the storage plugin has a store, an old one that lies in its table of
   t.true(keys.length > 5)
   t.true(keys.every(key => textOfKey(key).startsWith('repos/r/log/')))
   t.deepEqual(await contentsOf(await open(new Map(), disk)), expected)
+})
+
+test('an old file that cannot be read now ends the opening, deletes nothing, and is converted when it can', async t => {
+  for (const failing of [1, 5, 13, 20]) {
+    const files = oldFiles()
+    const disk = makeFaultDisk(files)
+    let reads = 0
+    const getText = async (path: string): Promise<string | undefined> => {
+      if (isOld(path)) {
+        reads += 1
+        if (reads === failing) throw new WalletError('STORAGE_FAILED', { path, reason: 'EIO' })
+      }
+      return disk.getText(path)
+    }
+    await t.throwsAsync(open(files, { ...disk, getText }), { code: 'STORAGE_FAILED' })
+    t.deepEqual(oldPaths(files), Object.keys(fixture.files))
+    t.deepEqual(await contentsOf(await open(files)), expected)
+  }
+})
+
+test('where what was written reads otherwise, no old file goes, and once the database is sound all of it is there', async t => {
+  const values = new SortedMap<Uint8Array>()
+  const good = mapStore(values)
+  let isForgetful = false
+  const disk = storeDisk({
+    ...good,
+    async batch(changes) {
+      // A database that loses a value of each large batch.
+      if (isForgetful && changes.length > 3) await good.batch(changes.slice(0, -1))
+      else await good.batch(changes)
+    }
+  })
+  for (const [path, text] of oldFiles()) await disk.setText(path, text)
+  isForgetful = true
+  for (let opening = 0; opening < 2; opening += 1) {
+    await t.throwsAsync(open(new Map(), disk), { code: 'STORAGE_FAILED' })
+    t.deepEqual(await disk.list('repos/r/store'), Object.keys(fixture.files).sort())
+  }
+  isForgetful = false
+  const opened = await open(new Map(), disk)
+  t.deepEqual(
+    (await contentsOf(opened)).filter(([key]) => key !== 'damaged'),
+    expected
+  )
+  t.deepEqual(await disk.list('repos/r/store'), [])
+})
+
+test('what a write has garbled counts for nothing as long as it was not read back, also after a crash', async t => {
+  const files = oldFiles()
+  const whole = makeFaultDisk(oldFiles())
+  await open(oldFiles(), whole)
+  // The first write is what is taken over; the power goes before it is read back.
+  await t.throwsAsync(open(files, makeFaultDisk(files, { at: 1, kind: 'late' })))
+  t.deepEqual(oldPaths(files), Object.keys(fixture.files))
+  // The database gives another text of a row than was written.
+  const { crypto, clock } = makeRepoIo()
+  const quiet = { report: () => {}, onLoss: () => {} }
+  const log = await openLogStore({
+    disk: makeFaultDisk(files),
+    folder: 'repos/r/log',
+    crypto,
+    clock,
+    ...quiet
+  })
+  const garbling = await openOn(log)
+  await garbling.write(new Map([['t/k59', { text: 'garbled', order: 59, mark: 59 }]]))
+  await garbling.close()
+  const opened = await open(files)
+  t.deepEqual(await contentsOf(opened), expected)
+  t.deepEqual(opened.reports, [])
+  t.is(opened.store.get('damaged'), undefined, 'nothing was lost')
+})
+
+test('at every crash point of the conversion of a damaged old store a copy of the damaged file is kept', async t => {
+  const damagedFiles = (): Map<string, string> => oldFiles().set('repos/r/store/s000000000003', 'rubbish')
+  const whole = makeFaultDisk(damagedFiles())
+  await open(damagedFiles(), whole)
+  for (const kind of ['full', 'late', 'lost'] as const) {
+    for (let at = 1; at <= whole.writeCount; at += 1) {
+      const files = damagedFiles()
+      await open(files, makeFaultDisk(files, { at, kind })).catch(() => {})
+      const { store } = await open(files)
+      t.deepEqual(oldPaths(files), [])
+      t.true(
+        [...files].some(([path, text]) => path.startsWith('quarantine/') && text === 'rubbish'),
+        `${kind} at write ${at}`
+      )
+      t.is(store.get('damaged'), 'yes', `${kind} at write ${at}`)
+    }
+  }
 })

@@ -313,8 +313,7 @@ test('a part of a store has its own entries under their own keys', async t => {
 })
 
 test('only what begins with the whole root of a family is a row of its tables', t => {
-  const { roots, tableOf } = parseBulkPrefixes(['w/t/+/'])
-  t.deepEqual(roots, ['w/t/'])
+  const { tableOf } = parseBulkPrefixes(['w/t/+/'])
   t.is(tableOf('w/t/a/key'), 'w/t/a/')
   t.is(tableOf('w/x/a/key'), undefined)
 })

@@ -1,52 +1,9 @@
 import test from 'ava'
-import { WalletError } from '../../../../kernel/base/errors.ts'
-import { Secret } from '../../../../kernel/base/secret.ts'
-import type { Store, StoreChange } from '../../../../kernel/io/store.ts'
-import { type BulkChange, parseBulkPrefixes } from '../../../../kernel/repo/store/bulk.ts'
-import { openSealedStore, type SealedStore } from '../../../../kernel/repo/store/sealed-store.ts'
-import { SortedMap, textOfKey } from '../../../../kernel/store/sorted-map.ts'
+import type { BulkChange } from '../../../../kernel/repo/store/bulk.ts'
+import { textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { drawSeed, makeSeededRandom } from '../../../helpers/drawn-runs.ts'
-import { makeRepoIo } from '../../../helpers/repo-io.ts'
-
-const io = makeRepoIo()
-
-/** What becomes of a batch: it is made, refused, or its answer is lost, and it was made or not. */
-type Fate = 'lost' | 'lost but made' | 'made' | 'refused'
-
-/** The store of a storage plugin, in memory. */
-const makeMedium = (fateOf: () => Fate, values = new SortedMap<Uint8Array>()): Store => {
-  const make = (changes: readonly StoreChange[]): void => {
-    for (const { key, value } of changes) {
-      if (value === undefined) values.delete(textOfKey(key))
-      else values.set(textOfKey(key), value)
-    }
-  }
-  return {
-    getMany: async keys => keys.map(key => values.get(textOfKey(key))),
-    async batch(changes) {
-      const fate = fateOf()
-      await io.clock.turn()
-      if (fate === 'made' || fate === 'lost but made') make(changes)
-      if (fate === 'made') return
-      const unclear = fate === 'refused' ? {} : { mayBeSaved: true as const }
-      throw new WalletError('STORAGE_FAILED', { path: '', reason: fate, ...unclear })
-    },
-    keys: async range => values.keys(range),
-    close: async () => {}
-  }
-}
-
-const openOn = (
-  store: Store,
-  report: (error: unknown) => void = error => {
-    throw error
-  }
-): Promise<SealedStore> =>
-  openSealedStore({
-    ...{ io, store, name: 'r', key: new Secret(new Uint8Array(32).fill(7)), blockLength: 600 },
-    bulk: parseBulkPrefixes(['t/']),
-    report
-  })
+import { blockKeys, makePluginStore, openOn } from '../../../helpers/plugin-store.ts'
+import { rowsOf } from '../../../helpers/sealed-store.ts'
 
 type Rows = Map<string, string | BulkChange>
 
@@ -76,8 +33,7 @@ test('whatever becomes of a batch whose answer is lost, a store shows all of its
   const random = makeSeededRandom(drawSeed(t))
   const counts = { made: 0, lost: 0, 'lost but made': 0, refused: 0 }
   for (let run = 0; run < 60; run += 1) {
-    let fate: Fate = 'made'
-    const medium = makeMedium(() => fate)
+    const medium = makePluginStore()
     let store = await openOn(medium)
     let model: Rows = new Map()
     for (let step = 0; step < 40; step += 1) {
@@ -89,8 +45,8 @@ test('whatever becomes of a batch whose answer is lost, a store shows all of its
         // Of few orders, so that many rows have the same.
         else changes.set(`t/${number}`, random.oneIn(4) ? null : { text, order: random.below(3), mark: step })
       }
-      fate = random.pick(['made', 'made', 'made', 'lost', 'lost but made', 'refused'])
-      counts[fate] += 1
+      medium.fate = random.pick(['made', 'made', 'made', 'lost', 'lost but made', 'refused'])
+      counts[medium.fate] += 1
       const writing = store.write(changes)
       // By their keys they are read at once.
       for (const [key, change] of changes)
@@ -99,10 +55,10 @@ test('whatever becomes of a batch whose answer is lost, a store shows all of its
         () => undefined,
         (thrown: unknown) => thrown
       )
-      t.is(error === undefined, fate === 'made')
+      t.is(error === undefined, medium.fate === 'made')
       const next = applied(model, changes)
-      const ended = fate
-      fate = 'made'
+      const ended = medium.fate
+      medium.fate = 'made'
       // An unclear batch is looked at again with the next write, or when all that failed is to be forgotten.
       const more = new Map(random.oneIn(2) ? [['e/next', `${step}`]] : [])
       await store.write(more)
@@ -121,42 +77,27 @@ test('whatever becomes of a batch whose answer is lost, a store shows all of its
   t.true(Math.min(...Object.values(counts)) > 50)
 })
 
-test('a value that was put aside is read no more: no number of a block is used again, and damage is reported once', async t => {
-  for (const part of [0, 1]) {
-    const values = new SortedMap<Uint8Array>()
-    const medium = makeMedium(() => 'made', values)
+for (const part of ['heads', 'bodies', 'entries'] as const)
+  test(`a damaged value among the ${part} is put aside and read no more: no number of a block is used again, and damage is reported once`, async t => {
+    const medium = makePluginStore()
     const first = await openOn(medium)
     for (let i = 0; i < 12; i += 1) {
-      const row = { text: `${i} ${'x'.repeat(300)}`, order: i, mark: 0 }
-      await first.write(
-        new Map<string, string | BulkChange>([
-          [`t/${i}`, row],
-          [`e/${i}`, `${i}`]
-        ])
-      )
+      await first.write(rowsOf(1, i, 'x'.repeat(300)))
+      await first.write(new Map([[`e/${i}`, `${i}`.padEnd(5000)]]))
     }
     await first.close()
-    const heads = new Set(
-      (await medium.keys({ limit: 1000 })).filter(key => key[8] === 0).map(key => textOfKey(key.slice(0, 8)))
-    )
-    const damaged = (await medium.keys({ limit: 1000 })).find(
-      key => key[8] === part && heads.has(textOfKey(key.slice(0, 8)))
-    )
+    const before = await blockKeys(medium)
+    const [damaged] = before[part]
     if (damaged === undefined) throw new Error('There should be such a value')
-    values.set(textOfKey(damaged), new Uint8Array(64))
+    medium.values.set(textOfKey(damaged), new Uint8Array(64).fill(1))
     const reports: unknown[] = []
     const counts: number[] = []
     for (let opening = 0; opening < 5; opening += 1) {
-      const store = await openOn(medium, error => void reports.push(error))
-      for await (const rows of store.table('t/').scan()) t.true(rows.length >= 0)
-      for (let i = 0; i < 4; i += 1) {
-        const number = 100 * (opening + 1) + i
-        await store.write(
-          new Map([[`t/${number}`, { text: `${number} ${'y'.repeat(300)}`, order: number, mark: 0 }]])
-        )
-      }
+      const store = await openOn(medium, { report: error => void reports.push(error) })
+      for await (const _ of store.table('t/').scan());
+      await store.write(rowsOf(4, 100 * (opening + 1), 'y'.repeat(300)))
       counts.push(await store.table('t/').count())
-      for (let i = 0; i < 12; i += 1) t.is(store.get(`e/${i}`), `${i}`)
+      t.is(store.get('damaged'), 'yes')
       await store.close()
     }
     t.is(reports.length, 1)
@@ -164,7 +105,191 @@ test('a value that was put aside is read no more: no number of a block is used a
       counts.map((count, i) => count - (counts[0] ?? 0) - 4 * i),
       [0, 0, 0, 0, 0]
     )
-    const lengths = (await medium.keys({ limit: 1000 })).map(key => key.length)
-    t.true(Math.max(...lengths) <= 14)
+    const { others } = await blockKeys(medium)
+    // With a head its body, which nothing would find any more.
+    t.is(others.length, part === 'heads' ? 2 : 1)
+    t.true(others.every(key => key.length === 14))
+  })
+
+test('entries stay readable while they are read again after a lost answer, also if that fails', async t => {
+  const medium = makePluginStore()
+  const store = await openOn(medium, { report: () => {} })
+  await store.write(new Map([['e/a', '1']]))
+  for (const keysFailure of [undefined, new Error('EIO')]) {
+    Object.assign(medium, { fate: 'lost', keysFailure })
+    const failing = t.throwsAsync(store.write(new Map([['e/b', '2']])))
+    let isRunning = true
+    const watching = (async () => {
+      while (isRunning) {
+        t.is(store.get('e/a'), '1')
+        await new Promise(resolve => setImmediate(resolve))
+      }
+    })()
+    await failing
+    isRunning = false
+    await watching
+    t.is(store.get('e/a'), '1')
+    Object.assign(medium, { fate: 'made', keysFailure: undefined })
   }
+})
+
+test('a write whose answer was lost is shown as what became of it when its caller hears of that', async t => {
+  for (const fate of ['lost', 'lost but made'] as const) {
+    const medium = makePluginStore()
+    const store = await openOn(medium)
+    await store.write(new Map([['e/a', '1']]))
+    medium.fate = fate
+    await t.throwsAsync(store.write(new Map([['e/a', '2']])))
+    t.is(store.get('e/a'), fate === 'lost' ? '1' : '2')
+  }
+})
+
+test('a row that damage shows again is gone for good once it is deleted', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(rowsOf(8))
+  const [key] = (await blockKeys(medium)).heads
+  const older = key === undefined ? undefined : medium.values.get(textOfKey(key))
+  if (key === undefined || older === undefined) throw new Error('There should be a head')
+  await first.write(new Map([['t/k3', { text: 'newer', order: 3 }]]))
+  await first.close()
+  // As after the loss of the chunk that had the newer head.
+  medium.values.set(textOfKey(key), older)
+  const store = await openOn(medium, { hasLost: true })
+  t.is(await store.table('t/').get('k3'), 'newer')
+  t.is(await store.table('t/').count(), 8)
+  await store.write(new Map([['t/k3', null]]))
+  await store.close()
+  const again = await openOn(medium)
+  t.is(await again.table('t/').get('k3'), undefined)
+  t.is(await again.table('t/').count(), 7)
+})
+
+test('rows that a batch has moved are found while its answer is not there yet, and are no damage', async t => {
+  const medium = makePluginStore()
+  const store = await openOn(medium)
+  await store.write(rowsOf(120))
+  const table = store.table('t/')
+  const names = (await table.page(0, 9)).map(({ key }) => key)
+  // Blocks that were read lately would be remembered.
+  await table.getMany(Array.from({ length: 90 }, (_, i) => `k${i}`))
+  let answer = (): void => {}
+  medium.answer = new Promise(resolve => {
+    answer = resolve
+  })
+  const edits = new Map(
+    names.slice(0, 6).map(name => [`t/${name}`, { text: 'new', order: Number(name.slice(1)) }])
+  )
+  const before = (await blockKeys(medium)).bodies.map(textOfKey).join()
+  const writing = store.write(edits)
+  while ((await blockKeys(medium)).bodies.map(textOfKey).join() === before);
+  const reading = table.getMany(names)
+  const contents = store.contents()
+  for (let i = 0; i < 20; i += 1) await new Promise(resolve => setImmediate(resolve))
+  answer()
+  await writing
+  t.true((await reading).every(text => text !== undefined))
+  t.is((await contents).filter(([key]) => key.startsWith('t/')).length, 120)
+  t.is(store.get('damaged'), undefined)
+})
+
+test('a key with half a character fails its own write, and none that shares its batch', async t => {
+  for (const key of ['t/\ud800', 'u/\ud800/x']) {
+    const store = await openOn(makePluginStore())
+    const bad = t.throwsAsync(store.write(new Map([[key, { text: 'a', order: 1 }]])), {
+      code: 'STORAGE_FAILED'
+    })
+    await store.write(new Map([['e/good', '1']]))
+    await bad
+    t.is(store.get('e/good'), '1')
+  }
+})
+
+test('a row that is deleted and comes back stands behind its equals, whether its writes share a batch or not', async t => {
+  for (const isShared of [true, false]) {
+    const store = await openOn(makePluginStore())
+    for (const name of ['a', 'b']) await store.write(new Map([[`t/${name}`, { text: name, order: 5 }]]))
+    const deleting = store.write(new Map([['t/a', null]]))
+    if (!isShared) await deleting
+    await store.write(new Map([['t/a', { text: 'again', order: 5 }]]))
+    t.deepEqual(
+      (await store.table('t/').page(0, 9)).map(({ key }) => key),
+      ['b', 'a'],
+      String(isShared)
+    )
+  }
+})
+
+test('an entry that damage shows again is gone for good once it is deleted', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(new Map([['e/a', 'older']]))
+  const [key] = (await blockKeys(medium)).entries
+  const older = key === undefined ? undefined : medium.values.get(textOfKey(key))
+  if (key === undefined || older === undefined) throw new Error('There should be a block')
+  await first.write(new Map([['e/a', 'newer']]))
+  await first.close()
+  medium.values.set(textOfKey(key), older)
+  const store = await openOn(medium)
+  t.is(store.get('e/a'), 'newer')
+  await store.write(new Map([['e/a', null]]))
+  await store.close()
+  t.is((await openOn(medium)).get('e/a'), undefined)
+})
+
+test('what notes damage is in the first batch that is made of it', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(rowsOf(8))
+  await first.close()
+  const [body] = (await blockKeys(medium)).bodies
+  if (body === undefined) throw new Error('There should be a body')
+  medium.values.set(textOfKey(body), new Uint8Array(64))
+  const batches: boolean[] = []
+  const store = await openOn(
+    {
+      ...medium,
+      async batch(changes) {
+        await medium.batch(changes)
+        if (changes.length > 0 && medium.values.get(textOfKey(body)) === undefined) {
+          const after = await openOn(medium)
+          batches.push(after.get('damaged') === 'yes')
+        }
+      }
+    },
+    { report: () => {} }
+  )
+  // Most of the block is replaced, so that the rest would move.
+  await store.write(rowsOf(7, 0, 'y'.repeat(60)))
+  t.deepEqual(batches.slice(0, 1), [true])
+})
+
+test('a table that is edited at random for long has few blocks, and about as much on the disk as it has rows', async t => {
+  const random = makeSeededRandom(drawSeed(t))
+  const medium = makePluginStore()
+  const store = await openOn(medium)
+  await store.write(rowsOf(300))
+  for (let i = 0; i < 600; i += 1) await store.write(rowsOf(1, random.below(300), 'y'.repeat(60)))
+  t.is(await store.table('t/').count(), 300)
+  const { heads, bodies } = await blockKeys(medium)
+  t.is(heads.length, bodies.length)
+  let size = 0
+  for (const key of bodies) size += medium.values.get(textOfKey(key))?.length ?? 0
+  // A row has some 70 letters; a block that lost less than half of its rows stays.
+  t.true(size < 300 * 70 * 4, String(size))
+  t.true(heads.length < 120, String(heads.length))
+})
+
+test('of one batch the heads come before the bodies, so that a table is opened with few reads', async t => {
+  const medium = makePluginStore()
+  const orders: string[] = []
+  const store = await openOn({
+    ...medium,
+    async batch(changes) {
+      orders.push(changes.map(({ key }) => (key.length === 13 && key[8] === 0 ? 'h' : 'b')).join(''))
+      await medium.batch(changes)
+    }
+  })
+  await store.write(rowsOf(100))
+  t.regex(orders[0] ?? '', /^h{5,}b{5,}$/)
 })
