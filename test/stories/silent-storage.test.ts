@@ -1,13 +1,16 @@
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
+import { mapStore } from '../../examples/map-store.ts'
 import {
   type Account,
   type CurrencyWallet,
   type Disk,
   nativeAmount,
   type ObserverPlugin,
+  type StoragePlugin,
   WalletError
 } from '../../kernel/index.ts'
+import { SortedMap } from '../../kernel/plugin-api.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { waitFor } from '../helpers/device.ts'
 import { makeSilentDisk, type SilentDisk, storageOf } from '../helpers/silent-disk.ts'
@@ -202,6 +205,88 @@ for (const mends of [false, true])
     t.deepEqual([...new Set(sent)], mends ? [] : [txid])
     place = undefined
   })
+
+for (const isMade of [true, false])
+  test(`if a database loses its answer to the last write of a payment and has ${isMade ? 'made' : 'not made'} it, the payment stays open, and its coins reserved`, async t => {
+    const values = new SortedMap<Uint8Array>()
+    /** Of the write of file and end, once the payment was sent. */
+    let writesLeft = Number.POSITIVE_INFINITY
+    const storage: StoragePlugin = {
+      kind: 'storage',
+      id: 'map-store',
+      apply: ({ hooks }) =>
+        hooks.openStore.tapPromise('map-store', async () => {
+          const store = mapStore(values)
+          return {
+            ...store,
+            async batch(changes) {
+              writesLeft -= 1
+              if (writesLeft !== 0) return store.batch(changes)
+              if (isMade) await store.batch(changes)
+              throw new WalletError('STORAGE_FAILED', { path: '', reason: 'EIO', mayBeSaved: true })
+            }
+          }
+        })
+    }
+    const sent: string[] = []
+    const home = await openToyHome(t, {
+      engine: () => ({
+        signTx: async tx => ({ ...tx, txid: `tx${tx.nativeAmount}`, signedTx: `bytes${tx.nativeAmount}` }),
+        async broadcastTx(tx) {
+          sent.push(tx.txid)
+          if (sent.length === 1) writesLeft = 2
+          return tx
+        }
+      }),
+      device: { storage }
+    })
+    const wallet = await home.account.createCurrencyWallet('wallet:toycoin')
+    await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+    const openTxids = (): string[] =>
+      wallet
+        .getSnapshot()
+        .openPayments.map(({ txid }) => txid)
+        .sort()
+    const { txid } = await wallet.spend(await wallet.makeSpend(toShop))
+    t.true(writesLeft <= 0, 'the answer was lost')
+    t.deepEqual(openTxids(), [txid])
+    const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount('7') }]
+    const second = await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
+    t.deepEqual(openTxids(), [txid, second.txid].sort())
+    t.deepEqual(sent, [txid, second.txid])
+  })
+
+test('an engine that hangs while it saves a payment holds up no other work of its wallet, and the payment ends when it is done', async t => {
+  let isHanging = false
+  let goOn = (): void => {}
+  const home = await openToyHome(t, {
+    engine: () => ({
+      signTx: async tx => ({ ...tx, txid: `tx${tx.nativeAmount}`, signedTx: `bytes${tx.nativeAmount}` }),
+      async saveTx() {
+        if (isHanging)
+          await new Promise<void>(resolve => {
+            goOn = resolve
+          })
+      }
+    })
+  })
+  const wallet = await home.account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+  const first = await wallet.spend(await wallet.makeSpend(toShop))
+  isHanging = true
+  const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount('7') }]
+  const spending = wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
+  await waitFor(() => wallet.unfinishedSpends().some(({ stage }) => stage === 'broadcast'))
+  const noting = wallet.saveTxMetadata(first.txid, { notes: 'meanwhile' })
+  await home.clock.advance(2000)
+  await noting
+  t.is((await wallet.getTransactions()).length, 2, 'the payment is shown, too')
+  t.is(wallet.unfinishedSpends().length, 1)
+  goOn()
+  await spending
+  t.deepEqual(wallet.unfinishedSpends(), [])
+  t.is(wallet.getSnapshot().openPayments.length, 2)
+})
 
 type Action = (home: SilentHome, wallet: CurrencyWallet) => Promise<unknown>
 

@@ -84,22 +84,27 @@ export class HistoryRows {
   async resetIfDamaged(): Promise<void> {
     const isDamaged = this.#state.damage !== this.#repo.damage
     if (!isDamaged && (await this.#table.count()) === this.#state.count) return
-    const old = this.#table
-    await this.reset()
-    for await (const found of old.scan()) {
-      const rows = new Map<FileHash, RowChange>()
+    const rows = new Map<FileHash, RowChange>()
+    for await (const found of this.#table.scan())
       for (const { key, text } of found) rows.set(key, { after: parseRow(text), text })
-      if (rows.size > 0) await this.write({ rows })
-    }
+    this.#state = this.#anew()
+    this.#ownRevisions = undefined
+    // In one write: what a crash left of several would be taken for all there is.
+    await this.write({ rows })
   }
 
   /** Leaves the rows there are for new tables without any; {@link deleteOldRows} deletes them. */
   async reset(): Promise<void> {
-    const { generation, oldest, height } = this.#state
-    const next = { ...newState(generation + 1, oldest), damage: this.#repo.damage, height }
+    const next = this.#anew()
     await this.#repo.local.write(new Map([[STATE_KEY, stateText(next)]]))
     this.#commit(next)
     this.#ownRevisions = undefined
+  }
+
+  /** The state of new tables, without rows. */
+  #anew(): HistoryState {
+    const { generation, oldest, height } = this.#state
+    return { ...newState(generation + 1, oldest), damage: this.#repo.damage, height }
   }
 
   /** Deletes some rows of tables that are no longer in use; false when there are none left. */
@@ -189,12 +194,18 @@ export class HistoryRows {
    */
   async write(changes: HistoryChanges): Promise<boolean> {
     const { texts, expect, alongside, next } = this.#planOf(changes)
-    if (texts.size === 0) {
-      await this.#repo.local.write(alongside)
-    } else {
-      const { isStale, revision } = await this.#repo.write({ texts, expect, alongside })
-      if (isStale) return false
-      this.#addOwnRevision(revision, texts.size)
+    try {
+      if (texts.size === 0) {
+        await this.#repo.local.write(alongside)
+      } else {
+        const { isStale, revision } = await this.#repo.write({ texts, expect, alongside })
+        if (isStale) return false
+        this.#addOwnRevision(revision, texts.size)
+      }
+    } catch (error) {
+      // It may have been made all the same.
+      this.#state = parseState(this.#repo.local.get(STATE_KEY))
+      throw error
     }
     this.#commit(next)
     return true

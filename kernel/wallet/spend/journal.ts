@@ -61,6 +61,8 @@ export class SpendJournal {
   /** Those that were sent and saved, by id; read once. */
   #sent: ReadonlyMap<string, SpendIntent> | undefined
   #sentDamage: readonly unknown[] = []
+  /** Those whose end is being written, by id: they are among the sent ones, whatever the store shows by then. */
+  readonly #ending = new Map<string, SpendIntent>()
   /** Their states by txid, shown beside the confirmations; cleared by each change. */
   #sights: Map<string, PaymentSight> | undefined
 
@@ -94,14 +96,14 @@ export class SpendJournal {
 
   /** Every payment that was sent and saved and is still watched, oldest first. */
   sent(onDamaged: (error: unknown) => void = () => {}): SpendIntent[] {
-    const sent = [...this.#sentById().values()].sort(byAge)
+    const sent = [...new Map([...this.#sentById(), ...this.#ending]).values()].sort(byAge)
     for (const error of this.#sentDamage) onDamaged(error)
     return sent
   }
 
   /** The payment of this id that was sent and saved and is still watched. */
   findSent(correlationId: string): SpendIntent | undefined {
-    return this.#sentById().get(correlationId)
+    return this.#ending.get(correlationId) ?? this.#sentById().get(correlationId)
   }
 
   /** Returns the state of a payment that was sent and saved, until it is confirmed. */
@@ -173,7 +175,8 @@ export class SpendJournal {
       }
       return changes.set(UNFINISHED + correlationId, null).set(SENT + correlationId, text)
     }
-    await this.#written(write(changesOf))
+    this.#ending.set(correlationId, intent)
+    await this.#written(write(changesOf)).finally(() => this.#ending.delete(correlationId))
     // Read after the write: another payment may have been watched or removed meanwhile.
     const sent = new Map(this.#sentById())
     for (const [key, after] of changes) if (after === null) sent.delete(key.slice(SENT.length))

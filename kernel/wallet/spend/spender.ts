@@ -1,5 +1,6 @@
 import type { NativeAmount } from '../../base/amount.ts'
 import { compact } from '../../base/compact.ts'
+import { withDeadline } from '../../base/deadline.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
 import { isShortText } from '../../base/json.ts'
 import { Mutex } from '../../base/mutex.ts'
@@ -318,29 +319,30 @@ export class Spender implements SpenderOptions {
 
   /**
    * Writes the file and the row of a payment, after its engine has it. The end of the spend is in the same write, so that a crash
-   * leaves all or nothing; if the engine fails, the spend stays unfinished, and the file is there all the same.
+   * leaves all or nothing. If the engine fails, or takes long, the file is written alone and the spend ends later.
    */
   async #write(
     intent: SpendIntent | undefined,
     { sent, change }: { readonly sent: Transaction; readonly change: FileChange }
   ): Promise<void> {
-    const { history, journal, engine } = this
-    let failure: unknown
+    const { history, journal, engine, services } = this
+    let saving: Promise<void> | undefined
     const first = async (): Promise<void> => {
-      try {
-        await engine.call('saving a payment', live => live.saveTx(engineCopyOf(sent)))
-      } catch (error) {
-        failure = error
-        throw error
-      }
+      saving = engine.call('saving a payment', live => live.saveTx(engineCopyOf(sent)))
+      // No report and no edit of the wallet gets in meanwhile.
+      const deadline = { clock: services.io.clock, milliseconds: 1000, what: 'saving a payment' }
+      await withDeadline(deadline, () => saving)
+      saving = undefined
     }
     const write = (alongside?: EditOptions['alongside']): Promise<void> =>
       history.editFile(sent.txid, change, { sent, first, ...compact({ alongside }) })
     try {
       await (intent === undefined ? write() : journal.watch(intent, write))
     } catch (error) {
-      if (failure !== undefined) await history.editFile(sent.txid, change, { sent })
-      throw error
+      if (saving === undefined) throw error
+      await history.editFile(sent.txid, change, { sent })
+      await saving
+      if (intent !== undefined) await journal.watch(intent)
     }
   }
 

@@ -192,6 +192,32 @@ test('what stands behind a damaged part of the disk is listed', async t => {
   }
 })
 
+test('wherever a crash or a full disk ends the new beginning after damage, what can be read is listed at the next opening', async t => {
+  const device = await withDamage(reportsFrom(1000, 400, 1000), reportsFrom(2000, 400, 1000))
+  // It finds the damage, and notes it.
+  const first = await device.again()
+  for await (const _ of streamTransactions(first.table, {}));
+  await first.table.close()
+  await first.repo.close()
+  const noted = new Map(first.files)
+  const whole = makeFaultDisk(new Map(noted))
+  const opened = await device.again({ files: new Map(noted), disk: whole })
+  t.is((await idsOf(opened)).length, 400)
+  let fired = 0
+  for (const kind of ['full', 'late', 'lost'] as const) {
+    for (let at = 1; at <= whole.writeCount; at += 1) {
+      const files = new Map(noted)
+      const disk = makeFaultDisk(files, { at, kind })
+      const failing = await device.again({ files, disk }).catch(() => undefined)
+      if (failing !== undefined) await idsOf(failing).catch(() => {})
+      fired += Number(disk.hasFired)
+      const next = await device.again({ files: new Map(files) })
+      t.is((await idsOf(next)).length, 400, `${kind} at write ${at}`)
+    }
+  }
+  t.true(fired > 0)
+})
+
 test('rows that are no longer in use are deleted also behind a damaged part of the disk', async t => {
   const device = await withDamage(reportsFrom(1000, 400, 1000), reportsFrom(2000, 6000, 0))
   const { repo, table } = await device.again()

@@ -139,3 +139,45 @@ test('an unreadable entry is reported, kept, and hides no other', async t => {
   await again.remove('good')
   t.false(again.isEmpty)
 })
+
+test('a payment whose end is being written counts as signed at every moment, and as unfinished again if that fails', async t => {
+  for (const fails of [false, true]) {
+    const { store: durable } = openStore()
+    let overlay = new Map<string, string | null>()
+    let end: ((failure?: Error) => void) | undefined
+    // Shows a write at once, and takes it back if it fails, as the store of a wallet does.
+    const store: EngineStore = {
+      get: key => (overlay.has(key) ? (overlay.get(key) ?? undefined) : durable.get(key)),
+      *entries(prefix) {
+        for (const [key, text] of durable.entries(prefix)) if (!overlay.has(key)) yield [key, text]
+        for (const [key, text] of overlay) if (text !== null && key.startsWith(prefix)) yield [key, text]
+      },
+      async write(changes) {
+        overlay = new Map(changes)
+        try {
+          await new Promise<void>((resolve, reject) => {
+            end = failure => (failure === undefined ? resolve() : reject(failure))
+          })
+          await durable.write(changes)
+        } finally {
+          overlay = new Map()
+        }
+      }
+    }
+    await durable.write(new Map([['spend/a', JSON.stringify(intentOf('a', 'broadcast', 1))]]))
+    const journal = new SpendJournal(store)
+    t.deepEqual(idsOf(journal.signed()), ['a'])
+    t.deepEqual(idsOf(journal.sent()), [])
+    const watching = journal.watch(intentOf('a', 'broadcast', 1))
+    for (let turn = 0; turn < 5; turn += 1) {
+      t.deepEqual(idsOf(journal.signed()), ['a'])
+      t.is(journal.findSigned('tx a')?.correlationId, 'a')
+      await Promise.resolve()
+    }
+    end?.(fails ? new Error('EIO') : undefined)
+    await (fails ? t.throwsAsync(watching, { message: 'EIO' }) : watching)
+    t.deepEqual(idsOf(journal.signed()), ['a'])
+    t.deepEqual(idsOf(journal.sent()), fails ? [] : ['a'])
+    t.deepEqual(idsOf(journal.list()), fails ? ['a'] : [])
+  }
+})
