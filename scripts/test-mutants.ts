@@ -70,6 +70,7 @@ const ROOMS = [
   'kernel/keys/',
   'kernel/login/',
   'kernel/repo/',
+  'kernel/store/',
   'kernel/sync/',
   'kernel/wallet/spend/draft',
   'kernel/wallet/spend/open-payments',
