@@ -54,6 +54,25 @@ test('the status of a deployed folder is deleted last, so that a client that fin
   t.is(moved.indexOf(`${root}/status.json`), 3)
 })
 
+test('a device whose store was lost in the middle of an import fetches everything anew, whatever the deployed status says', async t => {
+  const store = makeSyncStore()
+  store.put({ f: boxOf('1') })
+  const synced = await openDevice(store)
+  await synced.sync()
+  const { lastHash } = synced.repo.state.getSnapshot()
+  t.truthy(lastHash)
+  // The files were imported and are gone; the status would have gone next.
+  const cut = await openDevice(store)
+  await setText(cut.repo, 'g', 'text')
+  await cut.repo.close()
+  const files = new Map([...cut.files.keys()].map(path => [path, 'rubbish']))
+  files.set(`${root}/status.json`, JSON.stringify({ lastSync: 1, lastHash }))
+  const again = await openDevice(store, { files })
+  t.is(again.repo.state.getSnapshot().lastHash, undefined)
+  await again.sync()
+  t.deepEqual(await again.repo.list(''), ['f'])
+})
+
 test('an export has the files of the server and pending changes, and no pending deletions', async t => {
   const store = makeSyncStore()
   store.put({ gone: boxOf('1'), edited: boxOf('2'), same: boxOf('3') })

@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { StoreChange } from '../../../../kernel/io/store.ts'
 import type { BulkChange } from '../../../../kernel/repo/store/bulk.ts'
 import { textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { drawSeed, makeSeededRandom } from '../../../helpers/drawn-runs.ts'
@@ -292,4 +293,106 @@ test('of one batch the heads come before the bodies, so that a table is opened w
   })
   await store.write(rowsOf(100))
   t.regex(orders[0] ?? '', /^h{5,}b{5,}$/)
+})
+
+test('a batch whose answer was lost and that arrives while a table is read is in the table afterwards', async t => {
+  const medium = makePluginStore()
+  const reports: unknown[] = []
+  let late: readonly StoreChange[] = []
+  let isRead = (): void => {}
+  let release = (): void => {}
+  const reading = new Promise<void>(resolve => {
+    isRead = resolve
+  })
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  let isSlow = false
+  const store = await openOn(
+    {
+      ...medium,
+      keys: range => medium.keys(range),
+      async batch(changes) {
+        if (medium.fate === 'lost') late = changes
+        await medium.batch(changes)
+      },
+      async getMany(keys) {
+        const values = await medium.getMany(keys)
+        if (isSlow && keys.some(key => key[8] === 0)) {
+          isSlow = false
+          isRead()
+          await released
+        }
+        return values
+      }
+    },
+    { report: error => void reports.push(error) }
+  )
+  await store.write(rowsOf(8))
+  Object.assign(medium, { fate: 'lost', keysFailure: new Error('EIO') })
+  await t.throwsAsync(store.write(rowsOf(8, 100)))
+  Object.assign(medium, { fate: 'made', keysFailure: undefined })
+  isSlow = true
+  const counting = store.table('t/').count()
+  await reading
+  await medium.batch(late)
+  await store.write(new Map([['e/next', '1']]))
+  release()
+  t.is(await counting, 16)
+  t.is((await store.contents()).filter(([key]) => key.startsWith('t/')).length, 16)
+  t.is(reports.length, 1)
+})
+
+test('a table whose last row goes while everything is read is no damage', async t => {
+  const medium = makePluginStore()
+  let remove: (() => Promise<void>) | undefined
+  const store = await openOn({
+    ...medium,
+    keys: range => medium.keys(range),
+    async getMany(keys) {
+      if (keys.some(key => key[8] === 0)) {
+        const once = remove
+        remove = undefined
+        await once?.()
+      }
+      return medium.getMany(keys)
+    }
+  })
+  await store.write(new Map<string, string | BulkChange>([...rowsOf(1), ['u/a/x', { text: 'x' }]]))
+  for (const prefix of ['t/', 'u/a/']) await store.table(prefix).count()
+  remove = () =>
+    store.write(
+      new Map([
+        ['t/k0', null],
+        ['u/a/x', null]
+      ])
+    )
+  t.deepEqual(await store.contents(), [])
+  await store.settled()
+  t.is(store.get('damaged'), undefined)
+})
+
+test('a table whose rows move for long reads its heads again, and is the same', async t => {
+  const medium = makePluginStore()
+  let heads = 0
+  const store = await openOn(
+    {
+      ...medium,
+      getMany(keys) {
+        heads += keys.filter(key => key[8] === 0).length
+        return medium.getMany(keys)
+      }
+    },
+    { blockLength: 50_000 }
+  )
+  const moved = (time: number): Rows =>
+    new Map(Array.from({ length: 1000 }, (_, i) => [`t/${i}`, { text: `${i}`, order: time * 1000 + i }]))
+  const table = store.table('t/')
+  for (let time = 0; time < 5; time += 1) await store.write(moved(time))
+  t.is(await table.count(), 1000)
+  t.is(heads, 0)
+  for (let time = 5; time < 8; time += 1) await store.write(moved(time))
+  t.is(await table.count(), 1000)
+  t.true(heads > 0)
+  t.deepEqual((await table.page(0, 1))[0], { key: '999', text: '999', order: 7999, mark: 0 })
 })
