@@ -12,6 +12,7 @@ import {
   tableSecrets
 } from '../../../../kernel/repo/store/block.ts'
 import { makeKeyHash } from '../../../../kernel/repo/store/row-index.ts'
+import { LOSS_KEY } from '../../../../kernel/repo/store/sealed-store.ts'
 import { decodeProvenance, encodeProvenance } from '../../../../kernel/sync/lineage.ts'
 import { makeRepoIo } from '../../../helpers/repo-io.ts'
 
@@ -73,6 +74,10 @@ test('the keys of a table are those that they always were, in the order of its b
   t.is(parseBlockKey(new Uint8Array(12)), undefined)
   const hex = [1, 255, 256, 70_000].map(block => io.crypto.toHex(blockKey(tag, 'head', block)))
   t.deepEqual(hex.toSorted(), hex)
+})
+
+test('the mark of a loss has the key that it always had', t => {
+  t.is(io.crypto.toHex(LOSS_KEY), '00')
 })
 
 test('keys have the hashes that they always had, and other ones in other tables', t => {

@@ -2,6 +2,11 @@ import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { mapStore } from '../../../../examples/map-store.ts'
 import { isWalletError, WalletError } from '../../../../kernel/base/errors.ts'
+import { Secret } from '../../../../kernel/base/secret.ts'
+import { sealPacked, sealText } from '../../../../kernel/crypto/box.ts'
+import { utf8Of } from '../../../../kernel/crypto/encoding.ts'
+import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk.ts'
+import { type OldContents, readOldStore } from '../../../../kernel/repo/store/old-layout.ts'
 import type { StoreContents } from '../../../../kernel/repo/store/sealed-store.ts'
 import { openLogStore } from '../../../../kernel/store/log-store.ts'
 import { SortedMap, textOfKey } from '../../../../kernel/store/sorted-map.ts'
@@ -223,3 +228,262 @@ test('at every crash point of the conversion of a damaged old store a copy of th
     }
   }
 })
+
+const io = makeRepoIo()
+const KEY: Uint8Array = new Uint8Array(32).fill(7)
+const nameOf = (number: number): string => String(number).padStart(12, '0')
+const pathOf = (name: string): string => `repos/r/store/${name}`
+const chunkPath = (from: number, to: number = from): string => pathOf(`${nameOf(from)}-${nameOf(to)}`)
+
+type Entries = Readonly<Record<string, string | null>>
+
+/** A chunk of the old layout; each of its lines has some of the entries. */
+const chunk = (from: number, to: number, ...lines: readonly Entries[]): [path: string, text: string] => {
+  const boxes = lines.map((entries, index) => {
+    const payload = [from, to, index, lines.length, Object.entries(entries).flat()]
+    return JSON.stringify(sealText(io, KEY, JSON.stringify(payload)))
+  })
+  return [chunkPath(from, to), boxes.join('\n')]
+}
+
+interface SegmentRow {
+  readonly key: string
+  readonly text: string
+  readonly order: number
+  readonly mark?: number
+}
+
+const packed = (size: number, write: (buffer: ArrayBuffer, start: number) => void): string =>
+  io.crypto.toBase64(
+    sealPacked(io, KEY, {
+      room: size,
+      write(bytes, start) {
+        write(bytes.buffer as ArrayBuffer, start)
+        return start + size
+      }
+    })
+  )
+
+/** A segment of the old layout: pieces of rows, behind a head that says where each ends. */
+const segment = (
+  table: string,
+  id: number,
+  ...pieces: readonly (readonly SegmentRow[])[]
+): [path: string, text: string] => {
+  const sealed = pieces.map((rows, piece) => {
+    const body = utf8Of(table + rows.map(({ key, text }) => key + text).join(''))
+    return packed(24 + rows.length * 20 + body.length, (buffer, start) => {
+      new Uint32Array(buffer, start, 6).set([0x31534648, id, piece, rows.length, table.length, 0])
+      const words = start + 24 + rows.length * 8
+      new Float64Array(buffer, start + 24, rows.length).set(rows.map(({ order }) => order))
+      new Int32Array(buffer, words, rows.length).set(rows.map(({ mark = 0 }) => mark))
+      new Uint32Array(buffer, words + rows.length * 4, rows.length).set(rows.map(({ key }) => key.length))
+      new Uint32Array(buffer, words + rows.length * 8, rows.length).set(rows.map(({ text }) => text.length))
+      new Uint8Array(buffer).set(body, start + 24 + rows.length * 20)
+    })
+  })
+  let end = 96
+  const ends = sealed.map(text => {
+    end += text.length
+    return String(end).padStart(8)
+  })
+  return [pathOf(`s${nameOf(id)}`), ends.join('').padEnd(96) + sealed.join('')]
+}
+
+interface IndexRow {
+  /** In place of the hash of a key. */
+  readonly hash: number
+  readonly order: number
+  /** Of a deleted row 0. */
+  readonly segment: number
+  readonly piece?: number
+  readonly slot?: number
+}
+
+/** A part of an index of the old layout. */
+const indexPart = (table: string, id: number, rows: readonly IndexRow[]): [path: string, text: string] => {
+  const name = utf8Of(table)
+  const text = packed(16 + rows.length * 26 + name.length, (buffer, start) => {
+    new Uint32Array(buffer, start, 4).set([0x31494648, id, rows.length, name.length])
+    const words = start + 16 + rows.length * 8
+    new Float64Array(buffer, start + 16, rows.length).set(rows.map(({ order }) => order))
+    new Uint32Array(buffer, words, rows.length).set(rows.map(({ hash }) => hash))
+    new Uint32Array(buffer, words + rows.length * 4, rows.length).set(rows.map(({ hash }) => hash % 2))
+    new Uint32Array(buffer, words + rows.length * 12, rows.length).set(
+      rows.map(({ segment: number, piece = 0 }) => number * 16 + piece)
+    )
+    new Uint16Array(buffer, words + rows.length * 16, rows.length).set(rows.map(({ slot = 0 }) => slot))
+    new Uint8Array(buffer).set(name, start + 16 + rows.length * 26)
+  })
+  return [pathOf(`i${nameOf(id)}`), text]
+}
+
+const readOld = (files: readonly (readonly [path: string, text: string])[]): Promise<OldContents> =>
+  readOldStore({
+    ...{ io, key: new Secret(KEY.slice()), disk: makeFaultDisk(new Map(files)) },
+    ...{ bulk: parseBulkPrefixes(['t/', 'u/+/']), paths: files.map(([path]) => path) }
+  })
+
+test('of old chunks the widest of a range counts, and a later one replaces an earlier one', async t => {
+  const chunks = [
+    chunk(1, 1, { a: 'one', b: 'one' }),
+    chunk(1, 4, { a: 'merged', c: 'merged', e: 'merged' }),
+    chunk(2, 2, { a: 'two', d: 'two' }),
+    chunk(5, 6, { c: 'five', e: null }, { f: 'six' }),
+    chunk(6, 6, { f: 'a part' }),
+    chunk(7, 7, { f: 'seven' })
+  ]
+  for (const files of [chunks, chunks.toReversed()])
+    t.deepEqual(await readOld(files), {
+      contents: [
+        ['a', 'merged'],
+        ['c', 'five'],
+        ['f', 'seven']
+      ],
+      isDamaged: false,
+      damagedPaths: []
+    })
+})
+
+for (const [what, files, contents, damagedPaths] of [
+  [
+    'a merged chunk that was cut short counts for nothing if its parts are there',
+    [
+      [chunkPath(1, 3), 'rubbish'],
+      chunk(1, 2, { a: 'older' }, { b: 'b' }),
+      chunk(3, 3, { a: 'newer' }),
+      chunk(4, 4, { c: 'c' })
+    ],
+    { a: 'newer', b: 'b', c: 'c' },
+    undefined
+  ],
+  [
+    'what is left of a damaged chunk is newer than the parts that are there of it',
+    [
+      [chunkPath(1, 3), `${chunk(1, 3, { a: 'merged' }, {})[1].split('\n')[0]}\nrubbish`],
+      chunk(1, 1, { a: 'first', b: 'first' }),
+      chunk(2, 2, { b: 'second' }),
+      chunk(4, 4, { c: 'c' })
+    ],
+    { a: 'merged', b: 'second', c: 'c' },
+    [chunkPath(1, 3)]
+  ],
+  [
+    'a chunk without its last line is damaged',
+    [[chunkPath(1), chunk(1, 1, { a: 'a' }, { b: 'b' })[1].split('\n')[0]]],
+    { a: 'a' },
+    [chunkPath(1)]
+  ],
+  [
+    'a chunk with its lines in another order is damaged',
+    [[chunkPath(1), chunk(1, 1, { a: 'a' }, { b: 'b' })[1].split('\n').reverse().join('\n')]],
+    { b: 'b', a: 'a' },
+    [chunkPath(1)]
+  ],
+  [
+    'a chunk in the place of another one is damaged, and nothing of it counts',
+    [chunk(1, 1, { a: 'a' }), [chunkPath(2), chunk(1, 1, { a: 'other' })[1]]],
+    { a: 'a' },
+    [chunkPath(2)]
+  ],
+  ['a missing chunk is damage', [chunk(1, 1, { a: 'a' }), chunk(3, 3, { b: 'b' })], { a: 'a', b: 'b' }, []],
+  [
+    'the note of an earlier loss is damage, and no entry',
+    [chunk(1, 1, { a: 'a', 'm/ 1': '' })],
+    { a: 'a' },
+    []
+  ]
+] as [string, [string, string][], Record<string, string>, string[] | undefined][])
+  test(`in an old store ${what}`, async t => {
+    const found = await readOld(files)
+    t.deepEqual(found, {
+      contents: Object.entries(contents),
+      isDamaged: damagedPaths !== undefined,
+      damagedPaths: damagedPaths ?? []
+    })
+  })
+
+const row = (key: string, order: number, text: string = `text ${key}`): SegmentRow => ({
+  ...{ key, text, order, mark: order + 1 }
+})
+const manifest = (parts: readonly number[], segments: readonly number[]): string =>
+  JSON.stringify({ parts: parts.map(id => [id, 1]), segments: segments.map(id => [id, 1]) })
+
+/** Two segments, one with two pieces, and rows among the entries. */
+const tableFiles = (): [path: string, text: string][] => [
+  segment('t/', 1, [row('a', 5), row('ß', 4), row('c', 5)], [row('d', 5), row('gone', 3)]),
+  indexPart('t/', 2, [
+    { hash: 1, order: 5, segment: 1 },
+    { hash: 2, order: 4, segment: 1, slot: 1 },
+    { hash: 3, order: 5, segment: 1, slot: 2 },
+    { hash: 4, order: 5, segment: 1, piece: 1 },
+    { hash: 5, order: 3, segment: 1, piece: 1, slot: 1 }
+  ]),
+  segment('t/', 3, [row('a', 5, 'again'), row('c', 6, 'moved'), row('e', 5)]),
+  indexPart('t/', 4, [
+    { hash: 1, order: 5, segment: 3 },
+    { hash: 3, order: 6, segment: 3, slot: 1 },
+    { hash: 5, order: 3, segment: 0 },
+    { hash: 6, order: 5, segment: 3, slot: 2 }
+  ]),
+  chunk(1, 1, {
+    'm/t/': manifest([2, 4], [1, 3]),
+    't/r1': '5 7 1 recent\nfirst',
+    't/r2': '5 8 2 recent second',
+    't/d': '5 9 3 again, recent',
+    't/ß': ''
+  })
+]
+
+const spelt = ({ contents }: OldContents): string[] =>
+  contents.map(([key, change]) =>
+    typeof change === 'string' ? `${key} ${change}` : `${key} ${change.order} ${change.mark} ${change.text}`
+  )
+
+test('the rows of an old table are those of its index, in their order; those among the entries are newer', async t => {
+  const found = await readOld(tableFiles())
+  t.deepEqual(spelt(found), [
+    't/c 6 7 moved',
+    't/a 5 6 again',
+    't/d 5 9 again, recent',
+    't/e 5 6 text e',
+    't/r1 5 7 recent\nfirst',
+    't/r2 5 8 recent second'
+  ])
+  t.false(found.isDamaged)
+})
+
+test('of an old table whose index is damaged every row counts that is in a segment, the later one of a key', async t => {
+  const files = tableFiles().map(([path, text]): [string, string] =>
+    path.endsWith(nameOf(4)) ? [path, 'rubbish'] : [path, text]
+  )
+  const found = await readOld([...files, segment('u/x/', 5, [row('other', 1)])])
+  t.deepEqual(spelt(found).sort(), [
+    't/a 5 6 again',
+    't/c 6 7 moved',
+    't/d 5 9 again, recent',
+    't/e 5 6 text e',
+    't/gone 3 4 text gone',
+    't/r1 5 7 recent\nfirst',
+    't/r2 5 8 recent second'
+  ])
+  t.true(found.isDamaged)
+  t.deepEqual(found.damagedPaths, [pathOf(`i${nameOf(4)}`)])
+})
+
+for (const [what, damage] of [
+  ['a missing segment', undefined],
+  ['a segment without a head', 'x'.repeat(200)],
+  ['a segment that was cut off', (text: string) => text.slice(0, 200)]
+] as const)
+  test(`of an old table with ${what} the rows of the others are there`, async t => {
+    const files = tableFiles().flatMap(([path, text]): [string, string][] => {
+      if (!path.endsWith(`s${nameOf(3)}`)) return [[path, text]]
+      if (damage === undefined) return []
+      return [[path, typeof damage === 'string' ? damage : damage(text)]]
+    })
+    const found = await readOld(files)
+    t.deepEqual(spelt(found), ['t/d 5 9 again, recent', 't/r1 5 7 recent\nfirst', 't/r2 5 8 recent second'])
+    t.true(found.isDamaged)
+    t.is(found.damagedPaths.length, damage === undefined ? 0 : 1)
+  })

@@ -106,6 +106,72 @@ test('reads see every large write in flight, and the newest text of each key', a
   t.is(await table.count(), 81)
 })
 
+test('while a write is on its way, a listing has its entries and not those that it deletes, rows or other prefixes', async t => {
+  const { store } = await open(new Map())
+  await store.write(
+    new Map([
+      ['e/kept', '1'],
+      ['e/gone', '2'],
+      ['f/old', '3']
+    ])
+  )
+  const write = store.write(
+    new Map<string, BulkChange | string | null>([
+      ...rowsOf(2),
+      ['e/new', '4'],
+      ['e/gone', null],
+      ['f/new', '5']
+    ])
+  )
+  const check = (): void => {
+    t.deepEqual([...store.entries('e/')].sort(), [
+      ['e/kept', '1'],
+      ['e/new', '4']
+    ])
+    t.deepEqual([...store.entries('t/')], [])
+    t.is(store.get('t/k1'), undefined, 'a row is no entry')
+    t.is(store.get('e/gone'), undefined)
+  }
+  check()
+  await write
+  check()
+})
+
+test('an entry with half a character, or with a zero letter before it, reads back as it was', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const entries = new Map([
+    ['e/half', 'a\ud800'],
+    ['e/\udc00', 'its key is half'],
+    ['e/zero', '\u0000'],
+    ['e/spelt', '\u0000"text"'],
+    ['\u0000e', 'begins with zero'],
+    ['e/number', '\u00005'],
+    ['e/whole', '\ud83c\udf89']
+  ])
+  await store.write(entries)
+  for (const [key, text] of entries) t.is(store.get(key), text)
+  await store.close()
+  const again = await open(files)
+  t.deepEqual([...again.store.entries('')].sort(), [...entries].sort())
+  await again.store.write(new Map([...entries.keys()].map(key => [key, null])))
+  t.deepEqual([...again.store.entries('')], [])
+  t.deepEqual(again.reports, [])
+})
+
+test('a page has the places that there are of those that are wanted', async t => {
+  const { store, table } = await open(new Map())
+  await store.write(rowsOf(3))
+  for (const [offset, limit, keys] of [
+    [-2, 3, 'k2'],
+    [0, 0, ''],
+    [1, 9, 'k1,k0'],
+    [3, 1, ''],
+    [-5, 2, '']
+  ] as const)
+    t.is(keysOf(await table.page(offset, limit)).join(), keys, `${offset} ${limit}`)
+})
+
 test('a failed small write of rows leaves the table unchanged, also for a reader that started before it', async t => {
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files, { at: 2, kind: 'full' })
