@@ -25,7 +25,7 @@ import type { Witness } from './electrum/witness.ts'
 import { regrade, releaseHeld, SecondOpinion } from './grades.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
 import { signUtxoMessage } from './messages.ts'
-import { scan } from './scan.ts'
+import { ScanLoop, scan } from './scan.ts'
 import { checkSigned } from './spend/check-signed.ts'
 import { balancePartsOf, listCoins, type SpendSource } from './spend/choose-coins.ts'
 import { makeDraft, maxSpendableOf } from './spend/make-spend.ts'
@@ -69,8 +69,11 @@ class UtxoEngine implements CurrencyEngine {
   readonly #steps: SeenSteps
   readonly #opinion: SecondOpinion
   #detach: (() => void) | undefined
-  #scanning: Promise<void> | undefined
-  #mustScanAgain = false
+  readonly #scans = new ScanLoop({
+    scan: () => this.#scan(),
+    canScan: () => !this.#isDead && !this.#isResetting && this.#pool.isOpen,
+    onDone: () => this.#compareSoon()
+  })
   #isStarted = false
   #isDead = false
   #isResetting = false
@@ -140,7 +143,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#checkAlive()
     this.#attach()
     await this.#pool.whenReady(READY_MS)
-    await this.#scanNow().catch(this.#asNetworkFailure)
+    await this.#scans.run().catch(this.#asNetworkFailure)
     const { reserved, ledger } = this.#state
     const isWaiting = this.#opinion.concern === '' && [...ledger.all()].some(({ heldSince }) => heldSince > 0)
     return reserved.isEmpty && !isWaiting ? LOOK_AGAIN_MS : PAYMENT_LOOK_MS
@@ -150,7 +153,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#checkAlive()
     this.#isResetting = true
     try {
-      await this.#scanning?.catch(() => undefined)
+      await this.#scans.settled()
       await this.#state.forget()
       this.#opinion.forget()
       await this.#pool.forgetHeaders()
@@ -159,7 +162,7 @@ class UtxoEngine implements CurrencyEngine {
     }
     this.#reportedRatio = -1
     this.#reportRatio(0)
-    await this.#scanNow().catch(this.#asNetworkFailure)
+    await this.#scans.run().catch(this.#asNetworkFailure)
   }
 
   async getFreshAddress({ tokenId, forceIndex }: AddressRequest): Promise<FreshAddress> {
@@ -287,37 +290,34 @@ class UtxoEngine implements CurrencyEngine {
 
   /** Starts a scan in the background; its failure is a status, because the next connection or look tries again. */
   #scanSoon(): void {
-    this.#scanNow().catch((error: unknown) => {
+    this.#scans.run().catch((error: unknown) => {
       const text = error instanceof Error ? error.message : 'The scan failed'
       this.#reportStatus(text)
     })
   }
 
-  #scanNow(): Promise<void> {
-    if (this.#isDead || this.#isResetting || !this.#pool.isOpen) return Promise.resolve()
-    this.#mustScanAgain = true
-    this.#scanning ??= this.#scanLoop().finally(() => (this.#scanning = undefined))
-    return this.#scanning
+  async #scan(): Promise<void> {
+    if (this.#isDead) return
+    const { coin, io, table, ledger, saved } = this.#state
+    const { note: onRead, mustAgree } = this.#opinion
+    const pool = this.#pool
+    const { generation } = pool
+    const context = {
+      ...{ pool, client: this.#client, coin, io, table, ledger, saved },
+      ...{ mustAgree, onRead }
+    }
+    try {
+      for await (const { changes, ratio } of scan(context)) await this.#step(changes, ratio)
+    } catch (error) {
+      if (this.#isDead) return
+      // A later connection is not to blame for what an earlier one did.
+      if (generation === pool.generation) pool.blame(error)
+      throw error
+    }
   }
 
-  async #scanLoop(): Promise<void> {
-    while (this.#mustScanAgain && !this.#isDead) {
-      this.#mustScanAgain = false
-      const { coin, io, table, ledger, saved } = this.#state
-      const { note: onRead, mustAgree } = this.#opinion
-      const context = {
-        ...{ pool: this.#pool, client: this.#client, coin, io, table, ledger, saved },
-        ...{ mustAgree, onRead }
-      }
-      try {
-        for await (const { changes, ratio } of scan(context)) await this.#step(changes, ratio)
-      } catch (error) {
-        if (this.#isDead) return
-        this.#pool.blame(error)
-        throw error
-      }
-    }
-    // In the background: a wallet does not wait for a second server.
+  /** In the background: a wallet does not wait for a second server. */
+  #compareSoon(): void {
     this.#opinion.compareSoon(
       () => ({ pool: this.#pool, ...this.#state.known }),
       fresh => this.#onCompared(fresh)

@@ -339,3 +339,57 @@ const dropVanished = (
 
 /** Blocks on a payment's own that no reorganisation takes away. */
 const DEEP = 100
+
+/** What a {@link ScanLoop} needs of the wallet that it scans for. */
+export interface ScanLoopOptions {
+  /** Brings the wallet up to date, once. */
+  scan(): Promise<void>
+  /** True while there is a wallet, and a server to ask. */
+  canScan(): boolean
+  /** Is called after the last scan, if it has succeeded. */
+  onDone(): void
+}
+
+/**
+ * Scans one after another: what comes up during a scan is left to the next one, and is never lost. A scan that fails although another
+ * one was requested meanwhile is followed by that, for example on the connection that has come in the place of a lost one.
+ */
+export class ScanLoop {
+  readonly #options: ScanLoopOptions
+  #running: Promise<void> | undefined
+  #isRequested = false
+
+  constructor(options: ScanLoopOptions) {
+    this.#options = options
+  }
+
+  /** Settles with the scan that runs, and never rejects. */
+  async settled(): Promise<void> {
+    await this.#running?.catch(() => undefined)
+  }
+
+  /** Scans, after the scan that runs. Does nothing without a server. @throws the error of the last scan */
+  run(): Promise<void> {
+    if (!this.#options.canScan()) return Promise.resolve()
+    this.#isRequested = true
+    this.#running ??= this.#loop()
+    return this.#running
+  }
+
+  async #loop(): Promise<void> {
+    const { scan, canScan, onDone } = this.#options
+    try {
+      while (this.#isRequested) {
+        this.#isRequested = false
+        await scan().catch(error => {
+          // What was requested meanwhile may be about another connection, and nothing else would scan for a minute.
+          if (!this.#isRequested || !canScan()) throw error
+        })
+      }
+      onDone()
+    } finally {
+      // In the same turn in which nothing was requested any more: a request of the next one begins a loop of its own.
+      this.#running = undefined
+    }
+  }
+}
