@@ -69,6 +69,16 @@ test('batches are read back after a restart, the last change of a key counts, an
   t.deepEqual([again.losses, again.reports], [[], []])
 })
 
+test('a chunk has the letters that it always had, and is read back', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.batch([put('a', 'text'), put('key', ''), remove('gone')])
+  t.deepEqual(Object.fromEntries(files), {
+    [`${folder}/000000000001-000000000001`]: `${'HOLDFAST-LOG-1 0 1 52 04c4b2499a82d02b0fbb48dfa4f78f9f'.padEnd(96)}AAFhAAAABJgtnj4AA2tleQAAAADjsMRCAARnb25l/////wAAAAA=dGV4dA==.`
+  })
+  t.deepEqual(await contentOf((await open(files)).store), { a: 'text', key: '' })
+})
+
 test('keys come in the order of their bytes, from either end and between bounds', async t => {
   const { store } = await open(new Map())
   const keys = [
