@@ -109,7 +109,6 @@ export const sealChanged = async (
   files: readonly NamedFile[]
 ): Promise<ChangedFile[]> => {
   const visible = files.map(visibleOf)
-  // What the network shows for the first time has no files yet, ten thousand at once.
   const isAllNew = visible.every(box => box === undefined)
   const present = isAllNew ? [] : await boxes.openVersions(visible)
   const written: SealedVersion[] = []
@@ -119,8 +118,10 @@ export const sealChanged = async (
     if (text === null ? visible[i] === undefined : text === present[i]?.text) continue
     changed.push({ before, at: text === null ? undefined : written.length })
     if (text === null) continue
-    const fields = changedFields(present[i]?.text ?? '{}', text)
-    written.push({ text, provenance: boxes.edits.next(provenanceOf(boxes, before, present[i]), fields) })
+    const origin = provenanceOf(boxes, before, present[i])
+    // Without an origin nothing is stamped: what the network shows for the first time has none, ten thousand at once.
+    const fields = origin === undefined ? [] : changedFields(present[i]?.text ?? '{}', text)
+    written.push({ text, provenance: boxes.edits.next(origin, fields) })
   }
   const sealed = await boxes.sealMany(written).catch((error: unknown) => {
     const path = changed[0]?.before.path ?? ''
