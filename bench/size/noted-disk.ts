@@ -55,5 +55,5 @@ export const makeNotedDisk = (folder: string): NotedDisk => {
 }
 
 const LOOK_MS = 5
-/** A store begins with a write some turns after it has told of it. */
-const ENOUGH_LOOKS = 5
+/** A store seals what it has told of before it begins to write it; how long this waits is not part of what is measured. */
+const ENOUGH_LOOKS = 40
