@@ -23,7 +23,7 @@ import {
   readEngineTransaction
 } from './validate.ts'
 
-const SLICE = 4000
+const SLICE = 5000
 const MAX_CHECKPOINT = 100_000
 /** The number of transactions that one call may report. */
 const MAX_REPORTED = 1_000_000

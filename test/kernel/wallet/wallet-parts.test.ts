@@ -326,7 +326,7 @@ test('a checkpoint that follows a batch is saved together with the end of that b
     transactionsChanged: async (batch, checkpoint) => void taken.push([batch.length, checkpoint])
   })
   const { callbacks } = callbackHandler
-  const batch = Array.from({ length: 5000 }, (_, at) => toyTransaction(`t${at}`))
+  const batch = Array.from({ length: 6000 }, (_, at) => toyTransaction(`t${at}`))
   callbacks.onTransactionsChanged(batch)
   callbacks.onSeenTxCheckpoint('one')
   callbacks.onTransactionsChanged(batch.slice(0, 1))
@@ -336,7 +336,7 @@ test('a checkpoint that follows a batch is saved together with the end of that b
   callbacks.onSeenTxCheckpoint('four')
   await callbackHandler.idle()
   t.deepEqual(taken, [
-    [4000, undefined],
+    [5000, undefined],
     [1000, 'one'],
     [1, 'three'],
     [0, 'four']
