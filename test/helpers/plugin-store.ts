@@ -82,6 +82,7 @@ export const blockKeys = async (
   readonly heads: Uint8Array[]
   readonly bodies: Uint8Array[]
   readonly entries: Uint8Array[]
+  readonly searches: Uint8Array[]
   readonly others: Uint8Array[]
 }> => {
   const keys = await store.keys({ limit: 10_000 })
@@ -93,6 +94,7 @@ export const blockKeys = async (
     heads,
     bodies: blocks.filter(key => key[8] === 1 && tables.has(tagOf(key))),
     entries: blocks.filter(key => key[8] === 1 && !tables.has(tagOf(key))),
+    searches: blocks.filter(key => key[8] === 2),
     others: keys.filter(key => key.length !== 13)
   }
 }

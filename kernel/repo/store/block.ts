@@ -10,8 +10,13 @@ export interface BlockCrypto {
   readonly key: Secret<Uint8Array>
 }
 
-/** The two values of a block: its head says where its living rows stand and changes with them, its body has their texts and never changes. */
-export type BlockPart = 'body' | 'head'
+/**
+ * The values of a block: its head says where its living rows stand and changes with them, its body has their texts and never changes,
+ * and where all of its rows have a text for searches, a value with those lies beside the body and never changes either.
+ */
+export type BlockPart = (typeof PARTS)[number]
+
+const PARTS = ['head', 'body', 'search'] as const
 
 /** Which block of which table. */
 interface BlockName {
@@ -19,6 +24,11 @@ interface BlockName {
   readonly table: string
   /** From 1; of two blocks the later one has the higher number. */
   readonly block: number
+}
+
+/** Which value of it that has texts. */
+interface BodyName extends BlockName {
+  readonly part: 'body' | 'search'
 }
 
 /** What is made of the key of a store for one table: nobody without that key can say which table it is, or aim at a collision. */
@@ -39,7 +49,7 @@ export const tableSecrets = ({ io, key }: BlockCrypto, table: string): TableSecr
 export const blockKey = (tag: Uint8Array, part: BlockPart, block: number): Uint8Array => {
   const key = new Uint8Array(TAG + 5)
   key.set(tag)
-  key[TAG] = part === 'head' ? 0 : 1
+  key[TAG] = PARTS.indexOf(part)
   new DataView(key.buffer).setUint32(TAG + 1, block)
   return key
 }
@@ -48,10 +58,10 @@ export const blockKey = (tag: Uint8Array, part: BlockPart, block: number): Uint8
 export const parseBlockKey = (
   key: Uint8Array
 ): { readonly tag: Uint8Array; readonly part: BlockPart; readonly block: number } | undefined => {
-  const part = key[TAG]
-  if (key.length !== TAG + 5 || part === undefined || part > 1) return undefined
+  const part = PARTS[key[TAG] ?? PARTS.length]
+  if (key.length !== TAG + 5 || part === undefined) return undefined
   const block = new DataView(key.buffer, key.byteOffset).getUint32(TAG + 1)
-  return { tag: key.slice(0, TAG), part: part === 0 ? 'head' : 'body', block }
+  return { tag: key.slice(0, TAG), part, block }
 }
 
 /**
@@ -79,6 +89,8 @@ export interface Head {
   readonly total: number
   /** About how many bytes its body has. */
   readonly size: number
+  /** It has a value with the texts for searches. */
+  readonly isSearchable: boolean
   readonly columns: HeadColumns
 }
 
@@ -89,7 +101,7 @@ export const makeHeadColumns = (count: number): HeadColumns =>
 /** Seals a head; only the first `count` rows of its columns count. */
 export const sealHead = (
   crypto: BlockCrypto,
-  { table, block, count, total, size, columns }: Head
+  { table, block, count, total, size, isSearchable, columns }: Head
 ): Uint8Array => {
   const name = utf8Of(table)
   const end = FRAME + count * ROW
@@ -97,7 +109,8 @@ export const sealHead = (
     room: end + name.length,
     write(bytes, start) {
       const buffer = bytes.buffer as ArrayBuffer
-      new Uint32Array(buffer, start, 6).set([HEAD_MAGIC, block, count, name.length, total, size])
+      const magic = isSearchable ? SEARCHABLE_HEAD_MAGIC : HEAD_MAGIC
+      new Uint32Array(buffer, start, 6).set([magic, block, count, name.length, total, size])
       const copy = columnsOf(buffer, start + FRAME, count)
       for (const column of COLUMNS) copy[column].set(columns[column].subarray(0, count))
       bytes.set(name, start + end)
@@ -113,13 +126,11 @@ export const openHead = async (crypto: BlockCrypto, value: Uint8Array): Promise<
   const buffer = bytes.buffer as ArrayBuffer
   const [magic, block = 0, count = 0, nameLength = 0, total = 0, size = 0] = new Uint32Array(buffer, 0, 6)
   const end = FRAME + count * ROW
-  if (magic !== HEAD_MAGIC || bytes.length !== end + nameLength) return undefined
+  const isSearchable = magic === SEARCHABLE_HEAD_MAGIC
+  if ((magic !== HEAD_MAGIC && !isSearchable) || bytes.length !== end + nameLength) return undefined
   return {
     table: textOf(bytes.subarray(end)),
-    block,
-    count,
-    total,
-    size,
+    ...{ block, count, total, size, isSearchable },
     columns: columnsOf(buffer, FRAME, count)
   }
 }
@@ -134,10 +145,10 @@ export interface Body {
   row(slot: number): KeyedText
 }
 
-/** Seals the keys and texts of a block. @throws STORAGE_FAILED if one of them has half a character */
+/** Seals the keys and texts of a block's body, or of its searches. @throws STORAGE_FAILED if one of them has half a character */
 export const sealBody = (
   crypto: BlockCrypto,
-  { table, block }: BlockName,
+  { table, block, part }: BodyName,
   rows: readonly KeyedText[]
 ): Uint8Array => {
   const parts = [table]
@@ -146,7 +157,7 @@ export const sealBody = (
   const head = FRAME + rows.length * 8
   const write = (bytes: Uint8Array, start: number): number => {
     const buffer = bytes.buffer as ArrayBuffer
-    new Uint32Array(buffer, start, 6).set([BODY_MAGIC, block, rows.length, table.length, 0, 0])
+    new Uint32Array(buffer, start, 6).set([MAGICS[part], block, rows.length, table.length, 0, 0])
     const lengths = new Uint32Array(buffer, start + FRAME, rows.length * 2)
     for (const [slot, [key, text]] of rows.entries()) {
       lengths[2 * slot] = key.length
@@ -165,7 +176,7 @@ export const sealBody = (
 /** The inverse of {@link sealBody}; undefined for anything else, another block's body included. */
 export const openBody = async (
   crypto: BlockCrypto,
-  { table, block }: BlockName,
+  { table, block, part }: BodyName,
   value: Uint8Array
 ): Promise<Body | undefined> => {
   const bytes = await open(crypto, value)
@@ -173,7 +184,7 @@ export const openBody = async (
   const buffer = bytes.buffer as ArrayBuffer
   const [magic, number, count = 0, nameLength = 0] = new Uint32Array(buffer, 0, 4)
   const bodyStart = FRAME + count * 8
-  if (magic !== BODY_MAGIC || number !== block || bytes.length < bodyStart) return undefined
+  if (magic !== MAGICS[part] || number !== block || bytes.length < bodyStart) return undefined
   const body = textOf(bytes.subarray(bodyStart))
   if (body.slice(0, nameLength) !== table) return undefined
   return new OpenedBody(body, nameLength, new Uint32Array(buffer, FRAME, count * 2))
@@ -229,9 +240,10 @@ const open = async ({ io, key }: BlockCrypto, value: Uint8Array): Promise<Uint8A
 }
 
 const TAG = 8
-/** "HFH1" and "HFB1" on the machines of today, which are all little-endian. */
+/** "HFH1", "HFH2", "HFB1" and "HFS1" on the machines of today, which are all little-endian. */
 const HEAD_MAGIC = 0x31484648
-const BODY_MAGIC = 0x31424648
+const SEARCHABLE_HEAD_MAGIC = 0x32484648
+const MAGICS = { body: 0x31424648, search: 0x31534648 } as const
 const FRAME = 24
 const ROW = 8 + 4 + 4 + 4 + 4 + 2
 const COLUMNS = ['order', 'sequence', 'low', 'high', 'mark', 'slot'] as const

@@ -7,6 +7,8 @@ export interface BulkChange {
   readonly order?: number
   /** A whole number of 32 bits for {@link BulkTable.keysWhere}; 0 by default. */
   readonly mark?: number
+  /** What {@link BulkTable.searches} gives, so that a search reads no row; it may hold no half of a character. */
+  readonly search?: string
 }
 
 /** The text of a change; null for a deletion. */
@@ -20,6 +22,10 @@ export interface BulkRow {
   readonly order: number
   readonly mark: number
 }
+
+/** What a search reads of a row: its text for that, or the row itself where it is not kept. */
+export type SearchedRow = Pick<BulkRow, 'key'> &
+  ({ readonly search: string } | { readonly search?: undefined; readonly text: string })
 
 /** Changes by key: a text, a row of a table, or null for a deletion. */
 export type StoreChanges = ReadonlyMap<string, string | BulkChange | null>
@@ -49,6 +55,8 @@ export interface BulkTable {
    * What is written meanwhile may or may not be among them.
    */
   scan(options?: { readonly ordered?: boolean }): AsyncIterable<readonly BulkRow[]>
+  /** What a search reads of every row, as {@link scan}: rows are read only where their texts for searches are not kept. */
+  searches(): AsyncIterable<readonly SearchedRow[]>
   /** The keys of the rows that pass a test; the others are not read. */
   keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]>
 }

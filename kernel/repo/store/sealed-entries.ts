@@ -71,7 +71,7 @@ export class SealedEntries {
         if (number === undefined) continue
         this.#nextBlock = Math.max(this.#nextBlock, number + 1)
         const value = values[i]
-        const name = { table: '', block: number }
+        const name = { table: '', block: number, part: 'body' } as const
         const body = value === undefined ? undefined : await openBody(this.#options, name, value)
         if (body === undefined) {
           lost.push(key)
@@ -135,7 +135,7 @@ export class SealedEntries {
       const block = { block: this.#nextBlock, keys: group.map(([key]) => key), size: sizeOf(group) }
       this.#nextBlock += 1
       const texts = group.map(([key, text]): KeyedText => [sealableOf(key), sealableOf(text)])
-      const value = sealBody(this.#options, { table: '', block: block.block }, texts)
+      const value = sealBody(this.#options, { table: '', block: block.block, part: 'body' }, texts)
       changes.push({ key: blockKey(this.#tag, 'body', block.block), value })
       for (const [key, text] of group) entries.set(key, { text, block })
     }

@@ -139,7 +139,10 @@ export class SealedStore implements BulkStore {
       return this.settleFailed()
     }
     for (const [key, change] of changes)
-      if (!isWellFormed(key + (textIn(change) ?? '')) && this.#options.bulk.tableOf(key) !== undefined)
+      if (
+        !isWellFormed(key + (textIn(change) ?? '') + searchIn(change)) &&
+        this.#options.bulk.tableOf(key) !== undefined
+      )
         throw halfCharacterError(key)
     return this.#enqueue(changes)
   }
@@ -359,7 +362,9 @@ export class SealedStore implements BulkStore {
   async #putAside(lost: readonly Uint8Array[]): Promise<StoreChange[]> {
     const keys = lost.flatMap(key => {
       const { tag, part, block = 0 } = parseBlockKey(key) ?? {}
-      return tag === undefined || part !== 'head' ? [key] : [key, blockKey(tag, 'body', block)]
+      return tag === undefined || part !== 'head'
+        ? [key]
+        : [key, blockKey(tag, 'body', block), blockKey(tag, 'search', block)]
     })
     const values = keys.length === 0 ? [] : await this.#options.store.getMany(keys)
     return keys.flatMap((key, i) => {
@@ -369,6 +374,9 @@ export class SealedStore implements BulkStore {
     })
   }
 }
+
+const searchIn = (change: string | BulkChange | null): string =>
+  typeof change === 'object' ? (change?.search ?? '') : ''
 
 const orderOf = (change: string | BulkChange | null): number =>
   typeof change === 'object' ? (change?.order ?? 0) : 0

@@ -12,7 +12,7 @@ import {
   parseBlockKey,
   tableSecrets
 } from './block.ts'
-import { type BulkChange, type BulkRow, type BulkTable, textIn } from './bulk.ts'
+import { type BulkChange, type BulkRow, type BulkTable, type SearchedRow, textIn } from './bulk.ts'
 import { type KeyHash, makeKeyHash, RowIndex, type RowPlace } from './row-index.ts'
 import { type BlockFacts, planTable, type TableChanges, type TablePlan } from './table-plan.ts'
 
@@ -125,6 +125,18 @@ export class SealedTable implements BulkTable {
     }
   }
 
+  async *searches(): AsyncGenerator<readonly SearchedRow[]> {
+    const { index, blocks } = await this.#current()
+    for (const [block, rows] of index.rowsIn(new Set(blocks.keys()), NONE)) {
+      const body = blocks.get(block)?.isSearchable === true ? await this.#searchesOf(block) : undefined
+      // The rows of a block that a write has moved meanwhile are found again, and read.
+      yield body === undefined
+        ? await this.#rowsOf(index, rows)
+        : rows.map(row => searchIn(body, index.at(row)))
+      await this.#place.io.clock.turn()
+    }
+  }
+
   async keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]> {
     const { index } = await this.#current()
     const keys: (string | undefined)[] = []
@@ -148,7 +160,17 @@ export class SealedTable implements BulkTable {
           rows.map((row, i) => ({ i, place: index.at(row) })),
           (i, row) => take(rows[i] ?? 0, row),
           true
-        )
+        ),
+      readSearches: async (rows, take) => {
+        const bodies = new Map<number, Body | undefined>()
+        for (const row of rows) {
+          const { block, slot } = index.at(row)
+          if (blocks.get(block)?.isSearchable !== true) continue
+          if (!bodies.has(block)) bodies.set(block, await this.#searchesOf(block))
+          const [, search] = bodies.get(block)?.row(slot) ?? []
+          if (search !== undefined) take(row, search)
+        }
+      }
     })
   }
 
@@ -217,7 +239,8 @@ export class SealedTable implements BulkTable {
         await pause()
       }
     }
-    for (const { block, count, total, size } of heads) blocks.set(block, { living: count, total, size })
+    for (const { block, count, total, size, isSearchable } of heads)
+      blocks.set(block, { living: count, total, size, isSearchable })
     return { index: new RowIndex(this.#hashOf, heads), blocks }
   }
 
@@ -292,7 +315,14 @@ export class SealedTable implements BulkTable {
 
   async #opened(block: number, value: Uint8Array | undefined): Promise<Body | undefined> {
     if (value === undefined) return undefined
-    return openBody(this.#place, { table: this.#place.prefix, block }, value)
+    return openBody(this.#place, { table: this.#place.prefix, block, part: 'body' }, value)
+  }
+
+  /** The texts for searches of a block. They are made of its rows, so that nothing is lost where they cannot be read. */
+  async #searchesOf(block: number): Promise<Body | undefined> {
+    const [value] = await this.#place.store.getMany([blockKey(this.#tag, 'search', block)])
+    const name = { table: this.#place.prefix, block, part: 'search' } as const
+    return value === undefined ? undefined : openBody(this.#place, name, value)
   }
 
   /** Reads a body once more when what was begun has ended: the store below may show a batch before it says that it is made. */
@@ -317,6 +347,11 @@ interface Wanted {
 }
 
 type TakeRow = (i: number, row: KeyedText, place: RowPlace) => void
+
+const searchIn = (body: Body, { slot }: RowPlace): SearchedRow => {
+  const [key, search] = body.row(slot)
+  return { key, search }
+}
 
 const groupByBlock = (wanted: readonly Wanted[]): Map<number, Wanted[]> => {
   const groups = new Map<number, Wanted[]>()

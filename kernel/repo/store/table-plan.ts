@@ -2,6 +2,7 @@ import { makeYielder } from '../../base/yielder.ts'
 import type { StoreChange } from '../../io/store.ts'
 import {
   type BlockCrypto,
+  type BlockPart,
   blockKey,
   type Head,
   type KeyedText,
@@ -36,6 +37,8 @@ export interface BlockFacts {
   readonly total: number
   /** In bytes, about. */
   readonly size: number
+  /** The texts for searches are kept beside the body. */
+  readonly isSearchable: boolean
 }
 
 /** The state of a table that a plan is made for. */
@@ -50,12 +53,15 @@ export interface PlanContext {
   nextBlock(): number
   /** Reads rows by their numbers; those of a damaged body are left out. */
   readRows(rows: readonly number[], take: (row: number, text: KeyedText) => void): Promise<void>
+  /** Reads the texts for searches of rows by their numbers; those that are not kept are left out. */
+  readSearches(rows: readonly number[], take: (row: number, search: string) => void): Promise<void>
 }
 
 /** A row to be written, with what its key is found by. */
 interface NewRow extends BulkRow {
   readonly hash: KeyHash
   readonly sequence: number
+  readonly search: string | undefined
 }
 
 /**
@@ -69,7 +75,7 @@ export const planTable = async (
   { changes, moved }: TableChanges,
   context: PlanContext
 ): Promise<TablePlan> => {
-  const { tag, index, blocks, damaged, readRows } = context
+  const { tag, index, blocks, damaged, readRows, readSearches } = context
   const removed = new Set<number>()
   /** Rows that are no longer where they were. */
   const left = new Set<number>()
@@ -79,13 +85,17 @@ export const planTable = async (
     const hash = index.hashOf(key)
     const known = index.find(hash)
     const text = textIn(change)
-    const { order = 0, mark = 0 } = typeof change === 'string' || change === null ? {} : change
+    const {
+      order = 0,
+      mark = 0,
+      search
+    }: Partial<BulkChange> = typeof change === 'string' || change === null ? {} : change
     const stays = text !== null && known >= 0 && !moved.has(key) && index.orderOf(known) === order
     if (known >= 0) left.add(known)
     if (known >= 0 && !stays) removed.add(known)
     if (text === null) continue
     const sequence = stays ? index.at(known).sequence : index.nextSequence()
-    rows.push({ key, text, order, mark, hash, sequence })
+    rows.push({ key, text, order, mark, hash, sequence, search })
     written += sizeOf(key, text)
   }
   const gone = blocksToMove(context, left, written)
@@ -93,10 +103,12 @@ export const planTable = async (
   const touched = [...left].map(row => index.blockOf(row))
   const kept = index.rowsIn(new Set([...touched, ...gone, ...index.stale]), left)
   const moving = [...gone].flatMap(block => kept.get(block) ?? [])
+  const searches = new Map<number, string>()
+  await readSearches(moving, (row, search) => searches.set(row, search))
   const found = new Set<number>()
   await readRows(moving, (row, [key, text]) => {
     const { order, mark, hash, sequence } = index.at(row)
-    rows.push({ key, text, order, mark, hash, sequence })
+    rows.push({ key, text, order, mark, hash, sequence, search: searches.get(row) })
     found.add(row)
   })
   for (const row of moving) if (!found.has(row)) removed.add(row)
@@ -105,15 +117,15 @@ export const planTable = async (
   for (const [block, living] of kept) {
     const before = blocks.get(block)
     if (gone.has(block) || living.length === 0 || before === undefined) {
-      for (const part of ['head', 'body'] as const)
+      for (const part of before?.isSearchable ? ALL_PARTS : PARTS)
         batch.push({ key: blockKey(tag, part, block), value: undefined })
       facts.set(block, undefined)
       continue
     }
-    const { total, size } = before
+    const { total, size, isSearchable } = before
     const columns = index.columnsOf(living)
-    batch.push(headChange(context, { block, count: living.length, total, size, columns }))
-    facts.set(block, { living: living.length, total, size })
+    batch.push(headChange(context, { block, count: living.length, total, size, isSearchable, columns }))
+    facts.set(block, { living: living.length, total, size, isSearchable })
   }
   const placed = await sealRows(context, rows, batch, facts)
   // All heads first: so they lie together where batches are written one behind the other, and a table is opened with few reads.
@@ -165,15 +177,35 @@ const sealRows = async (
     const block = context.nextBlock()
     const [count, columns] = [group.length, columnsFor(group)]
     const texts = group.map(({ key, text }): KeyedText => [key, text])
-    const body = sealBody(place, { table: place.prefix, block }, texts)
-    batch.push({ key: blockKey(tag, 'body', block), value: body })
-    batch.push(headChange(context, { block, count, total: count, size, columns }))
-    facts.set(block, { living: count, total: count, size })
+    const name = { table: place.prefix, block }
+    batch.push({
+      key: blockKey(tag, 'body', block),
+      value: sealBody(place, { ...name, part: 'body' }, texts)
+    })
+    const searches = searchesOf(group)
+    const isSearchable = searches !== undefined
+    if (isSearchable)
+      batch.push({
+        key: blockKey(tag, 'search', block),
+        value: sealBody(place, { ...name, part: 'search' }, searches)
+      })
+    batch.push(headChange(context, { block, count, total: count, size, isSearchable, columns }))
+    facts.set(block, { living: count, total: count, size, isSearchable })
     placed.push({ block, count, columns })
     start = end
     await pause()
   }
   return placed
+}
+
+/** The texts for searches of the rows of a block; undefined if one has none. */
+const searchesOf = (rows: readonly NewRow[]): KeyedText[] | undefined => {
+  const searches: KeyedText[] = []
+  for (const { key, search } of rows) {
+    if (search === undefined) return undefined
+    searches.push([key, search])
+  }
+  return searches
 }
 
 const endOfBlock = (
@@ -218,6 +250,8 @@ const sizeOf = (key: string, text: string): number => 8 + key.length + text.leng
 /** Four times the size, the next class. */
 const sizeClass = (size: number): number => Math.max(0, Math.floor(Math.log2(size / 1024) / 2))
 
+const PARTS: readonly BlockPart[] = ['head', 'body']
+const ALL_PARTS: readonly BlockPart[] = [...PARTS, 'search']
 const MAX_ROWS = 4096
 /** So many blocks of one class become one. */
 const ALIKE = 4

@@ -17,19 +17,11 @@ import {
 import { newTransactionFile, withMetadata } from './file-format.ts'
 import { TransactionFiles } from './files.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from './metadata.ts'
-import { type ChainHeight, type HistoryRow, reportOf, withReport } from './row.ts'
+import { type ChainHeight, type HistoryRow, parseRow, reportOf, withReport } from './row.ts'
 import type { RowList } from './row-list.ts'
 import { type HistoryChanges, HistoryRows, isPartial, type RowChange } from './rows.ts'
-import { SearchIndex, searchTexts } from './search.ts'
-import {
-  assetNameOf,
-  chainAt,
-  confirmationsIn,
-  type HistoryOptions,
-  searchableOf,
-  viewContextOf,
-  viewOf
-} from './view.ts'
+import { SearchIndex } from './search-index.ts'
+import { assetNameOf, chainAt, confirmationsIn, type HistoryOptions, viewContextOf, viewOf } from './view.ts'
 
 /** What goes with a change of a transaction's files. */
 export interface EditOptions {
@@ -61,7 +53,6 @@ export class History {
   /** The height by which rows were judged last, and the one by which they are shown. */
   #height: number
   #shownHeight: number
-  #searchedFiat = ''
   #isClosed = false
 
   /** @param sent - what was sent from this device, whose state is shown beside the confirmations */
@@ -217,19 +208,16 @@ export class History {
   }
 
   /**
-   * The keys of the rows that a query finds in the history of an asset, in no particular order.
+   * The keys of all rows that match a query in the history of some asset, and of others that may; in no particular order.
    *
+   * @param query - as `normalizeQuery` gives it
    * @throws LOGGED_OUT
    */
-  async search(tokenId: TokenId | null, query: string): Promise<FileHash[]> {
+  async search(query: string): Promise<FileHash[]> {
     this.#checkOpen()
-    const fiatCode = this.options.fiatCode()
-    if (this.#searchedFiat !== fiatCode) this.#search?.clear()
-    this.#searchedFiat = fiatCode
+    await this.#open()
     this.#search ??= this.#makeSearch()
-    const keys = await this.#search.find(tokenId, query)
-    // Another search may have cleared the text meanwhile, for another currency.
-    return fiatCode === this.options.fiatCode() ? keys : this.search(tokenId, query)
+    return this.#search.find(query)
   }
 
   /** Forgets the engine's reports, as before a resync; the files stay, and the engine must report everything. */
@@ -238,6 +226,7 @@ export class History {
       await this.#openNow()
       await this.#rows.reset()
       this.#search?.clear()
+      this.#search = undefined
       await this.#applyChangedFiles()
       this.#deleteOldRows()
     })
@@ -302,14 +291,23 @@ export class History {
   }
 
   #makeSearch(): SearchIndex {
-    const textsIn = (tokenId: TokenId | null) => {
-      const context = viewContextOf(this.options, this.#height, tokenId)
-      return (row: HistoryRow): readonly string[] => {
-        const tx = searchableOf(row, context)
-        return tx === undefined ? [] : searchTexts(tx, context.fiatCode)
-      }
+    const complete = (keys: readonly FileHash[]): void => {
+      this.#mutex.run(() => this.#addSearchTexts(keys)).catch(this.options.report)
     }
-    return new SearchIndex({ rows: this.#rows, clock: this.options.clock, textsIn })
+    return new SearchIndex({ rows: this.#rows, complete }, this.options.clock)
+  }
+
+  /** Writes rows again as they are, with their texts for searches: an older version, or a backup, did not keep them. */
+  async #addSearchTexts(keys: readonly FileHash[]): Promise<void> {
+    for (let start = 0; start < keys.length && !this.#isClosed; start += ROWS_AT_ONCE) {
+      const some = keys.slice(start, start + ROWS_AT_ONCE)
+      const rows = new Map<FileHash, RowChange>()
+      for (const [at, text] of (await this.#rows.texts(some)).entries()) {
+        const row = text === undefined ? undefined : parseRow(text)
+        if (row !== undefined) rows.set(some[at] ?? '', { before: row, after: row, text })
+      }
+      if (rows.size > 0) await this.#rows.write({ rows })
+    }
   }
 
   async #find(txid: Txid): Promise<HistoryRow | undefined> {
@@ -400,6 +398,9 @@ export class History {
 /** Checks if the engine knows a transaction and the network has not dropped it. */
 const isKnown = (row: HistoryRow | undefined, chain: ChainHeight): boolean =>
   row !== undefined && row.reports.length > 0 && confirmationsIn(row, chain) !== 'dropped'
+
+/** Rows that are written again at once. */
+const ROWS_AT_ONCE = 1000
 
 /** After so many files of our own the repo is asked to pass over them, so that a crash leaves fewer to apply. */
 const MANY_FILES = 20_000

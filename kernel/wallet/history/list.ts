@@ -159,7 +159,7 @@ async function* foundPages(
   range: ListRange,
   { needle, wanted }: { readonly needle: string; readonly wanted: number }
 ): AsyncGenerator<Transaction[]> {
-  const { history, open, tokenId, step } = walk
+  const { history, open, step } = walk
   const isFound = (tx: Transaction): boolean => matchesSearch(tx, needle, history.options.fiatCode())
   const cursor = new ListCursor(open, range)
   const yieldNow = makeYielder(history.options.clock)
@@ -173,7 +173,7 @@ async function* foundPages(
     ).filter(isFound)
     await yieldNow()
   }
-  const keys = (await history.search(tokenId, needle)).filter(key => !cursor.hasSeen(key))
+  const keys = (await history.search(needle)).filter(key => !cursor.hasSeen(key))
   const placed = await belowCursor(walk, cursor, { keys, floor: range.floor })
   for (let start = 0; start < placed.length; start += step) {
     const texts = await history.rowTexts(placed.slice(start, start + step))

@@ -1,11 +1,12 @@
 import { compact } from '../../base/compact.ts'
 import { isRecord, tryParseJson } from '../../base/json.ts'
-import type { BulkChange, BulkRow, BulkTable } from '../../repo/store/bulk.ts'
+import type { BulkChange, BulkRow, BulkTable, SearchedRow } from '../../repo/store/bulk.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { ChangedFiles } from '../../sync/repo-files.ts'
 import type { FileHash, TokenId } from '../../types/ids.ts'
 import { type HistoryRow, heightTagOf, isListedFor, parseRow, rowDateOf, rowText, tokenIdsOf } from './row.ts'
 import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLISTED } from './row-list.ts'
+import { searchTextOf } from './search.ts'
 
 /** A row before and after a change; absent is none. */
 export interface RowChange {
@@ -163,6 +164,14 @@ export class HistoryRows {
     for await (const rows of this.#table.scan()) yield rows.filter(({ key }) => !this.#deferred.has(key))
   }
 
+  /** What a search reads of every row, in no particular order. */
+  async *searches(): AsyncGenerator<readonly SearchedRow[]> {
+    yield [...this.#deferred].flatMap(([key, { after }]) =>
+      after === undefined ? [] : [{ key, search: searchTextOf(after) }]
+    )
+    for await (const rows of this.#table.searches()) yield rows.filter(({ key }) => !this.#deferred.has(key))
+  }
+
   /** The history of one asset. */
   async list(tokenId: TokenId | null): Promise<RowList> {
     const base = tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
@@ -291,8 +300,11 @@ export class HistoryRows {
       alongside.set(tableName(generation, tokenId) + key, isListed ? { text: '', order: date } : null)
     }
     const order = after !== undefined && isListedFor(after, null) ? date : UNLISTED
-    const row = after === undefined ? null : { text: text ?? rowText(after), order, mark: heightTagOf(after) }
-    alongside.set(tableName(generation) + key, row)
+    const changed = (row: HistoryRow): BulkChange => ({
+      ...{ text: text ?? rowText(row), order, mark: heightTagOf(row) },
+      search: searchTextOf(row)
+    })
+    alongside.set(tableName(generation) + key, after === undefined ? null : changed(after))
   }
 
   #overlay(base: RowList, tokenId: TokenId | null): Promise<RowList> {

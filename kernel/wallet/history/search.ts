@@ -1,160 +1,8 @@
-import { makeYielder } from '../../base/yielder.ts'
-import type { Clock } from '../../io/io.ts'
-import type { FileHash, TokenId } from '../../types/ids.ts'
+import { ZERO } from '../../base/amount.ts'
+import { isWellFormed } from '../../crypto/encoding.ts'
 import type { Transaction } from '../../types/transaction.ts'
-import { type HistoryRow, parseRow } from './row.ts'
-import type { HistoryRows, RowChange } from './rows.ts'
-
-/** The history that a search index reads. */
-export interface SearchOptions {
-  readonly rows: HistoryRows
-  readonly clock: Clock
-  /** Returns a function that lists the texts of a row that a search reads; none of a row that is not in the history. */
-  textsIn(tokenId: TokenId | null): (row: HistoryRow) => readonly string[]
-}
-
-/** Finds rows by their texts without reading them: keeps the texts of each history that was searched. */
-export class SearchIndex {
-  readonly #options: SearchOptions
-  readonly #texts = new Map<TokenId | null, SearchText>()
-  readonly #building = new Map<TokenId | null, Promise<void>>()
-
-  constructor(options: SearchOptions) {
-    this.#options = options
-  }
-
-  /** The keys of the rows that a query finds in the history of an asset, in no particular order. */
-  async find(tokenId: TokenId | null, query: string): Promise<FileHash[]> {
-    const known = this.#texts.get(tokenId)
-    const text = known ?? new SearchText(this.#options.clock)
-    if (known === undefined) {
-      this.#texts.set(tokenId, text)
-      this.#building.set(tokenId, this.#build(text, tokenId))
-    }
-    await this.#building.get(tokenId)
-    return text.find(query)
-  }
-
-  /** Follows a change of rows. */
-  update(rows: ReadonlyMap<FileHash, RowChange>): void {
-    for (const [tokenId, text] of this.#texts) {
-      const textsOf = this.#options.textsIn(tokenId)
-      for (const [key, { after }] of rows) {
-        text.set(key, after === undefined ? [] : textsOf(after))
-      }
-    }
-  }
-
-  /** Forgets all text. */
-  clear(): void {
-    for (const text of this.#texts.values()) text.clear()
-    this.#texts.clear()
-    this.#building.clear()
-  }
-
-  /** A row that changes meanwhile is known already when the scan comes to it, and newer. */
-  async #build(text: SearchText, tokenId: TokenId | null): Promise<void> {
-    const { rows, textsIn } = this.#options
-    const textsOf = textsIn(tokenId)
-    try {
-      for await (const batch of rows.scan()) {
-        // A batch is what lies together on the disk, and the scan pauses after each.
-        if (this.#texts.get(tokenId) !== text) return
-        for (const row of batch) {
-          if (!text.has(row.key)) text.set(row.key, textsOf(parseRow(row.text)))
-        }
-      }
-    } catch (error) {
-      if (this.#texts.get(tokenId) === text) this.#texts.delete(tokenId)
-      throw error
-    }
-  }
-}
-
-/** Stands around each text, so that no query is found across two of them. */
-const SEPARATOR = '\0'
-const BLOCK = 256
-
-/**
- * The searchable texts of all transactions in one list: built by the first search, edited in place.
- *
- * It is plain text of what people have noted, so it counts as a secret: it is in memory only, and goes with
- * {@link clear}.
- */
-export class SearchText {
-  readonly #clock: Pick<Clock, 'monotonic' | 'turn'>
-  readonly #slots = new Map<FileHash, number>()
-  #keys: FileHash[] = []
-  #blocks: Block[] = []
-
-  constructor(clock: Pick<Clock, 'monotonic' | 'turn'>) {
-    this.#clock = clock
-  }
-
-  /** Checks if the texts of a key are known. */
-  has(key: FileHash): boolean {
-    return this.#slots.has(key)
-  }
-
-  /** Replaces the texts of a key; without texts nothing finds it. */
-  set(key: FileHash, texts: readonly string[]): void {
-    let slot = this.#slots.get(key)
-    if (slot === undefined) {
-      slot = this.#keys.length
-      this.#slots.set(key, slot)
-      this.#keys.push(key)
-      if (slot % BLOCK === 0) this.#blocks.push(new Block())
-    }
-    const text = texts.length === 0 ? '' : texts.join(SEPARATOR).toLowerCase() + SEPARATOR
-    this.#blocks[Math.floor(slot / BLOCK)]?.set(slot % BLOCK, text)
-  }
-
-  /** The keys with a text that holds `query`, which is not empty and in lower case; in no particular order. */
-  async find(query: string): Promise<FileHash[]> {
-    const yieldNow = makeYielder(this.#clock)
-    const found: FileHash[] = []
-    const [blocks, keys] = [this.#blocks, this.#keys]
-    for (const [index, block] of blocks.entries()) {
-      for (const slot of block.find(query)) found.push(keys[index * BLOCK + slot] ?? '')
-      await yieldNow()
-    }
-    return found
-  }
-
-  /** Forgets everything. */
-  clear(): void {
-    this.#slots.clear()
-    this.#keys = []
-    this.#blocks = []
-  }
-}
-
-/** Texts in one string, which is searched in one go. */
-class Block {
-  #text = ''
-  readonly #ends: number[] = []
-
-  set(slot: number, text: string): void {
-    const start = this.#ends[slot - 1] ?? 0
-    const end = this.#ends[slot] ?? this.#text.length
-    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end)
-    const shift = text.length - (end - start)
-    this.#ends[slot] = end + shift
-    for (let later = slot + 1; later < this.#ends.length; later++) {
-      this.#ends[later] = (this.#ends[later] ?? 0) + shift
-    }
-  }
-
-  *find(query: string): Generator<number> {
-    let slot = 0
-    let at = this.#text.indexOf(query)
-    while (at >= 0) {
-      while ((this.#ends[slot] ?? 0) <= at) slot++
-      yield slot
-      at = this.#text.indexOf(query, this.#ends[slot])
-    }
-  }
-}
+import { payeesOf } from './file-format.ts'
+import type { HistoryRow } from './row.ts'
 
 /** The fields of a transaction that a search reads. */
 export type SearchableTransaction = Pick<
@@ -181,7 +29,7 @@ export const normalizeQuery = (query: string): string => {
  * @param fiatCode - of the wallet, such as `iso:USD`; amounts in other currencies are not looked into
  * @see specification §5 "Transaction search"
  */
-export const searchTexts = (tx: SearchableTransaction, fiatCode: string): string[] => {
+const searchTexts = (tx: SearchableTransaction, fiatCode: string): string[] => {
   const { category, name, notes, exchangeAmount } = tx.metadata
   const texts = [tx.nativeAmount, tx.txid]
   if (category !== undefined) texts.push(category)
@@ -200,9 +48,40 @@ export const searchTexts = (tx: SearchableTransaction, fiatCode: string): string
   return texts.map(withoutMarks)
 }
 
+/**
+ * The text of a row for searches, in lower case: what {@link searchTexts} gives of its transaction in each asset's history, and with
+ * each fiat currency, so that no change of those makes another one (pure).
+ */
+export const searchTextOf = ({ reports, file }: HistoryRow): string => {
+  const texts: string[] = []
+  for (const report of reports) {
+    texts.push(report.txid, report.nativeAmount, ...report.ourReceiveAddresses)
+    // In the history of an asset that pays only a fee, the amount is zero.
+    if (report.parentNetworkFee !== undefined || report.networkFees !== undefined) texts.push(ZERO)
+    for (const { value } of report.memos ?? []) texts.push(value)
+  }
+  if (file !== undefined) {
+    for (const { metadata } of [...Object.values(file.tokens), ...Object.values(file.currencies)]) {
+      const { category, name, notes, exchangeAmount = {} } = metadata
+      for (const text of [category, name, notes]) if (text !== undefined) texts.push(text)
+      for (const amount of Object.values(exchangeAmount)) texts.push(String(amount))
+    }
+    if (file.swap !== undefined) texts.push(file.swap.plugin.displayName)
+    for (const { address, tag } of payeesOf(file) ?? []) texts.push(address, tag ?? '')
+  }
+  return searchable(texts.map(withoutMarks).join(SEPARATOR).toLowerCase() + SEPARATOR)
+}
+
+/** A text in the form of {@link searchTextOf}: halves of characters, which have no UTF-8, are spelt out (pure). */
+export const searchable = (text: string): string =>
+  isWellFormed(text) ? text : text.replace(/\p{Surrogate}/gu, half => `${SEPARATOR}${half.charCodeAt(0)}`)
+
 /** Checks if a search finds a transaction (pure). `query`: as {@link normalizeQuery} gives it. */
 export const matchesSearch = (tx: SearchableTransaction, query: string, fiatCode: string): boolean =>
   searchTexts(tx, fiatCode).some(text => text.toLowerCase().includes(query))
+
+/** Stands behind each text, so that no query is found across two of them. */
+const SEPARATOR = '\0'
 
 /** Only the first dot and the first comma go, as in the deployed system. */
 const withoutMarks = (text: string): string => text.replace('.', '').replace(',', '')

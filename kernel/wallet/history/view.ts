@@ -14,7 +14,6 @@ import type {
 import { type AssetName, type AssetRecord, type FilePayee, payeesOf, type RowFile } from './file-format.ts'
 import { mergeMetadata, shownMetadata } from './metadata.ts'
 import { type ChainHeight, confirmationsOf, feeIn, type HistoryRow, rowDateOf } from './row.ts'
-import type { SearchableTransaction } from './search.ts'
 
 /** The options of a wallet's history. */
 export interface HistoryOptions {
@@ -78,20 +77,6 @@ export const viewOf = (row: HistoryRow, context: ViewContext): Transaction | und
   addReported(view, report)
   if (file !== undefined) addRecorded(view, file)
   return view
-}
-
-/** Returns the searchable part of a row in the history of one asset; undefined if it is not in it (pure). */
-export const searchableOf = (row: HistoryRow, context: ViewContext): SearchableTransaction | undefined => {
-  const report = reportFor(row, context.asset.tokenId)
-  if (report === undefined) return undefined
-  const { txid, nativeAmount, ourReceiveAddresses, memos = [] } = report
-  const { file } = row
-  const payees = file === undefined ? undefined : payeesOf(file)
-  if (file === undefined) return { txid, nativeAmount, ourReceiveAddresses, memos, metadata: {} }
-  return {
-    ...{ txid, nativeAmount, ourReceiveAddresses, memos, metadata: metadataIn(file, context) },
-    ...compact({ spendTargets: payees?.map(targetOf), swapData: file.swap })
-  }
 }
 
 /** Returns the confirmations of a row's transaction (specification §4). */

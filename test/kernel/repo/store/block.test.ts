@@ -32,37 +32,45 @@ for (let i = 0; i < 300; i += 1) {
   columns.mark[i] = 5 - i
   columns.slot[i] = i
 }
-const head = { table: 't/', block: 9, count: 300, total: 310, size: 5000, columns }
+const head = { table: 't/', block: 9, count: 300, total: 310, size: 5000, isSearchable: false, columns }
+const name = { table: 't/', block: 9, part: 'body' } as const
 const rows = Array.from({ length: 100 }, (_, i) => [`key ${i}`, `text of ${i} with 日本`] as const)
 
 test('a head has the bytes that it always had, and is read back', async t => {
   const sealed = sealHead(crypto, head)
   t.is(digestOf(sealed), 'dff7240f8507acfbb3e048a72c5f624c')
   t.deepEqual(await openHead(crypto, sealed), head)
+  const searchable = sealHead(crypto, { ...head, isSearchable: true })
+  t.is(digestOf(searchable), '78af9ccc195d5f163520326d53331722')
+  t.deepEqual(await openHead(crypto, searchable), { ...head, isSearchable: true })
 })
 
 test('a body has the bytes that it always had, and is read back', async t => {
-  const sealed = sealBody(crypto, { table: 't/', block: 9 }, rows)
+  const sealed = sealBody(crypto, name, rows)
   t.is(digestOf(sealed), 'be977e1bc1cdce268a984ae9f452fb6c')
-  const body = await openBody(crypto, { table: 't/', block: 9 }, sealed)
+  const body = await openBody(crypto, name, sealed)
   t.is(body?.count, 100)
   t.deepEqual(body?.row(42), ['key 42', 'text of 42 with 日本'])
   t.throws(() => body?.row(100), { instanceOf: RangeError })
 })
 
 test('a value opens as what it is, of its own block and table, and as nothing else', async t => {
-  const body = sealBody(crypto, { table: 't/', block: 9 }, rows)
-  t.is(await openBody(crypto, { table: 't/', block: 8 }, body), undefined)
-  t.is(await openBody(crypto, { table: 'u/', block: 9 }, body), undefined)
+  const body = sealBody(crypto, name, rows)
+  t.is(await openBody(crypto, { ...name, block: 8 }, body), undefined)
+  t.is(await openBody(crypto, { ...name, table: 'u/' }, body), undefined)
+  const searches = sealBody(crypto, { ...name, part: 'search' }, rows)
+  t.is(await openBody(crypto, { ...name, part: 'search' }, body), undefined)
+  t.is(await openBody(crypto, name, searches), undefined)
+  t.deepEqual((await openBody(crypto, { ...name, part: 'search' }, searches))?.row(1), rows[1])
   t.is(await openHead(crypto, body), undefined)
-  t.is(await openBody(crypto, { table: 't/', block: 9 }, sealHead(crypto, head)), undefined)
+  t.is(await openBody(crypto, name, sealHead(crypto, head)), undefined)
   for (const value of [
     new Uint8Array(0),
     new Uint8Array(5),
     body.slice(0, -16),
     body.slice().fill(1, 30, 31)
   ]) {
-    t.is(await openBody(crypto, { table: 't/', block: 9 }, value), undefined)
+    t.is(await openBody(crypto, name, value), undefined)
     t.is(await openHead(crypto, value), undefined)
   }
 })

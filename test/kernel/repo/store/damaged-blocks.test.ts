@@ -178,7 +178,7 @@ test('with a damaged head its body goes, too, and a row in two heads is where th
     return columns
   }
   const heads = [1, 2, 3].map(block => ({
-    ...{ table: 't/', block, count: 1, total: 1, size: 1 },
+    ...{ table: 't/', block, count: 1, total: 1, size: 1, isSearchable: false },
     columns: columnsOf(block === 2 ? 8 : 7, block)
   }))
   const index = new RowIndex(() => [7, 0], heads)

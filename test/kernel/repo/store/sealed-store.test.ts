@@ -1,15 +1,19 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
+import type { Store } from '../../../../kernel/io/store.ts'
 import {
   type BulkChange,
   type BulkRow,
   type BulkTable,
   parseBulkPrefixes,
+  type SearchedRow,
   storeBelow
 } from '../../../../kernel/repo/store/bulk.ts'
+import { textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { valuesIn } from '../../../helpers/damaged-log.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
+import { blockKeys, makePluginStore, openOn } from '../../../helpers/plugin-store.ts'
 import {
   allOf,
   keysOf,
@@ -653,3 +657,91 @@ const applied = (rows: readonly BulkRow[], changes: ReadonlyMap<string, BulkChan
   }
   return next.sort((left, right) => right.order - left.order)
 }
+
+test('the texts for searches of rows are read without the rows, through writes, moves and a reopening', async t => {
+  const seed = Number(process.env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
+  t.log(`seed ${seed}`)
+  const step = fc.record({
+    keys: fc.array(fc.nat({ max: 40 }), { maxLength: 30 }),
+    kind: fc.constantFrom('write', 'write', 'write', 'delete', 'without', 'reopen')
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async steps => {
+      const plugin = makePluginStore()
+      let store = await openOn(plugin)
+      const model = new Map<string, { readonly text: string; readonly search?: string }>()
+      for (const [n, { keys, kind }] of steps.entries()) {
+        if (kind === 'reopen') {
+          await store.close()
+          store = await openOn(plugin)
+        }
+        const changes = new Map<string, BulkChange | null>()
+        for (const key of kind === 'reopen' ? [] : keys) {
+          const row = { text: `row ${key} ${n} ${'x'.repeat(50)}`, order: key % 5 }
+          const change = kind === 'without' ? row : { ...row, search: `find ${key} ${n}` }
+          changes.set(`t/k${key}`, kind === 'delete' ? null : change)
+          if (kind === 'delete') model.delete(`k${key}`)
+          else model.set(`k${key}`, change)
+        }
+        await store.write(changes)
+      }
+      const found = new Map<string, SearchedRow>()
+      for await (const rows of store.table('t/').searches()) for (const row of rows) found.set(row.key, row)
+      t.deepEqual([...found.keys()].sort(), [...model.keys()].sort())
+      for (const [key, { text, search }] of model) {
+        const row = found.get(key)
+        // A row beside one without such a text may have lost its own: then the row itself is there.
+        t.is(row?.search ?? row?.text, row?.search === undefined ? text : search)
+      }
+      const isComplete = [...model.values()].every(({ search }) => search !== undefined)
+      if (isComplete && steps.every(({ kind }) => kind !== 'without'))
+        t.true([...found.values()].every(({ search }) => search !== undefined))
+      // Nothing is left of blocks that are gone.
+      const { heads, bodies, searches } = await blockKeys(plugin)
+      t.is(bodies.length, heads.length)
+      t.true(searches.length <= heads.length)
+      await store.close()
+    }),
+    { numRuns: 150, seed }
+  )
+})
+
+test('a search reads no body of a block, and the rows themselves where the texts are damaged or missing', async t => {
+  const plugin = makePluginStore()
+  const first = await openOn(plugin)
+  const rows = [...rowsOf(40)].map(([key, row], i): [string, BulkChange] => [
+    key,
+    { ...row, search: `find ${i}` }
+  ])
+  await first.write(new Map(rows))
+  await first.close()
+  const read: string[] = []
+  const noting: Store = {
+    ...plugin,
+    getMany(keys) {
+      for (const key of keys) read.push(['head', 'body', 'search'][key[8] ?? 3] ?? 'other')
+      return plugin.getMany(keys)
+    }
+  }
+  const searchesOf = async (): Promise<Map<string, string | undefined>> => {
+    const store = await openOn(noting)
+    read.length = 0
+    const found = new Map<string, string | undefined>()
+    for await (const some of store.table('t/').searches())
+      for (const { key, search } of some) found.set(key, search)
+    await store.close()
+    return found
+  }
+  t.is((await searchesOf()).get('k7'), 'find 7')
+  t.false(read.includes('body'))
+  t.true(read.includes('search'))
+  const { searches } = await blockKeys(plugin)
+  const [lost, damaged] = searches.map(key => textOfKey(key))
+  plugin.values.delete(lost ?? '')
+  plugin.values.set(damaged ?? '', new Uint8Array(50))
+  const found = await searchesOf()
+  t.is(found.size, 40)
+  t.is(read.filter(part => part === 'body').length, 2)
+  t.true([...found.values()].includes(undefined))
+  t.true([...found.values()].includes('find 0'))
+})

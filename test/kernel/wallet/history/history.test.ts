@@ -449,7 +449,7 @@ test('nothing is read or searched once the wallet is closed, also by a stream th
   for (const stream of streams) t.false((await stream.next()).done)
   await table.close()
   for (const stream of streams) await t.throwsAsync(stream.next(), { code: 'LOGGED_OUT' })
-  await t.throwsAsync(table.search(null, 'tx'), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(table.search('tx'), { code: 'LOGGED_OUT' })
 })
 
 test('a transaction that leaves a list while the disk is full is not shown there', async t => {
@@ -467,11 +467,47 @@ test('a transaction that leaves a list while the disk is full is not shown there
   )
 })
 
-test('a search finds what there is although the fiat currency changes meanwhile, and another one begins', async t => {
-  const { table, settings } = await openHistory(makeSyncStore())
-  await table.applyReports(Array.from({ length: 50 }, (_, index) => outgoing(`tx${index}`)))
-  const first = table.search(null, 'tx')
-  settings.fiatCode = 'iso:EUR'
-  const second = table.search(null, 'tx')
-  t.deepEqual([(await first).length, (await second).length], [50, 50])
+test('the text for searches is kept beside each row, and the first search adds it to rows of an older version', async t => {
+  const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
+  const { table, repo } = device
+  const txids = Array.from({ length: 300 }, (_, index) => `tx${index}`)
+  await table.applyReports(
+    txids.map(txid => outgoing(txid, { memos: [{ type: 'text', value: `for ${txid}` }] }))
+  )
+  await table.saveMetadata({ txid: 'tx7', tokenId: null }, { notes: 'A Bicycle' })
+  const rows = repo.local.table('t/1/')
+  const kept = async (): Promise<Map<string, string | undefined>> => {
+    const found = new Map<string, string | undefined>()
+    for await (const some of rows.searches()) for (const { key, search } of some) found.set(key, search)
+    return found
+  }
+  const before = await kept()
+  t.is(before.size, 300)
+  t.true(before.get(device.hashOf('tx7'))?.includes('a bicycle'))
+  t.true(before.get(device.hashOf('tx8'))?.includes('for tx8'))
+  for await (const some of rows.scan())
+    await repo.local.write(new Map(some.map(({ key, ...row }) => [`t/1/${key}`, row])))
+  t.true([...(await kept()).values()].every(search => search === undefined))
+  const again = await device.again({ isClosed: true })
+  t.is((await listTransactions(again.table, { searchString: 'bicycle' })).length, 1)
+  await again.table.idle()
+  for await (const some of again.repo.local.table('t/1/').searches())
+    for (const { key, search } of some) t.is(search, before.get(key))
+  t.is(await again.repo.local.table('t/1/').count(), 300)
+  const [shown] = await listTransactions(again.table, { searchString: 'for tx299' })
+  t.is(shown?.txid, 'tx299')
+})
+
+test('a text with half a character is found', async t => {
+  const device = await openHistory(makeSyncStore())
+  await device.table.applyReports([
+    outgoing('a', { memos: [{ type: 'text', value: 'odd \ud800' }] }),
+    outgoing('b')
+  ])
+  const again = await device.again({ isClosed: true })
+  const found = await listTransactions(again.table, { searchString: 'odd \ud800' })
+  t.deepEqual(
+    found.map(({ txid }) => txid),
+    ['a']
+  )
 })

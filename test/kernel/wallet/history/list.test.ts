@@ -47,6 +47,7 @@ const queryArbitrary = fc
       undefined,
       '',
       'BOB',
+      '0',
       'tx1',
       'addr3',
       '1',

@@ -4,9 +4,9 @@ import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import {
   matchesSearch,
   normalizeQuery,
-  type SearchableTransaction,
-  SearchText
+  type SearchableTransaction
 } from '../../../../kernel/wallet/history/search.ts'
+import { SearchText } from '../../../../kernel/wallet/history/search-index.ts'
 import { makeFakeClock } from '../../../../testing/fake-clock.ts'
 
 const TX: SearchableTransaction = {
@@ -104,7 +104,7 @@ test('the text of a search finds the same as looking at each, whatever is added,
         const index = new SearchText(makeFakeClock())
         const model = new Map<string, string[]>()
         for (const [key, value] of changes) {
-          index.set(`k${key}`, value)
+          index.set(`k${key}`, value.map(text => `${text.toLowerCase()}\0`).join(''))
           model.set(`k${key}`, value)
         }
         const expected = [...model].filter(([, value]) =>

@@ -397,9 +397,9 @@ test('a file with odd swaps, payees and dates neither breaks a search nor hides 
   ] as const)
     put(store, { [`transaction/1600000000-${hashOf(txid)}.json`]: { ...file, txid, creationDate } })
   const device = await open(store)
-  await device.table.search(null, 'warm')
+  await device.table.search('warm')
   await device.table.applyReports([...txids, 'late', 'early'].map(txid => outgoing(txid)))
-  const found = await device.table.search(null, 'bob')
+  const found = await device.table.search('bob')
   t.deepEqual(found.sort(), txids.map(hashOf).sort())
   const targets = await Promise.all(txids.map(async txid => (await device.table.find(txid))?.spendTargets))
   const shown = { publicAddress: 'dest', nativeAmount: '700', currencyCode: 'TOY' }
