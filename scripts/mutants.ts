@@ -211,7 +211,7 @@ const isWipe = (expression: Node, source: string): boolean =>
 
 /** Tells whether it only gives other work a turn of the event loop; what is done before and after is the same. */
 const isPause = ({ start, end }: Node, source: string): boolean =>
-  /^await (?:breathe|[\w.#]*clock\.turn)\(\)$/.test(source.slice(start, end))
+  /^await (?:breathe|pause|this\.#pause|[\w.#]*clock\.turn)\(\)$/.test(source.slice(start, end))
 
 /** What stands before the value of a constant, on the line of one of its numbers. */
 const constantAt = (node: Node, source: string): string => {

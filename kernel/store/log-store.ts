@@ -122,7 +122,7 @@ class LogStore implements Store {
     const choice = chooseChunks(files)
     for (const { from, to, version = 0, size, entries } of choice.chosen)
       this.#adopt({ from, to, version, size, keys: [], live: 0 }, entries)
-    const { leftovers, damaged, gaps } = choice
+    const { damaged, gaps } = choice
     const newest = this.#chunks.at(-1)?.to ?? 0
     for (const file of damaged)
       if (file.to > newest || gaps.some(gap => gap.from <= file.to && gap.to >= file.from))
@@ -130,7 +130,7 @@ class LogStore implements Store {
     for (const gap of gaps)
       if (!damaged.some(({ from, to }) => from <= gap.from && to >= gap.to))
         this.#lose(this.#pathOf(gap), 'it is missing')
-    if (leftovers.length + damaged.length + gaps.length > 0) this.#repair = this.#stepsOf(choice)
+    this.#repair = this.#stepsOf(choice)
   }
 
   async getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {

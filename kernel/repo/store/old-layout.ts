@@ -229,13 +229,11 @@ class OldReader {
     take: (slot: number, key: string, row: Omit<OldRow, 'sequence'>) => void
   ): Promise<void> {
     const bytes = await this.#open(sealed)
-    const buffer = bytes?.buffer as ArrayBuffer | undefined
-    const isFramed = buffer !== undefined && buffer.byteLength >= 24
-    const [magic, segmentId, pieceId, count = 0, nameLength = 0] = isFramed
-      ? new Uint32Array(buffer, 0, 6)
-      : []
+    const isFramed = bytes !== undefined && bytes.length >= 24
+    const buffer = isFramed ? (bytes.buffer as ArrayBuffer) : new ArrayBuffer(24)
+    const [magic, segmentId, pieceId, count = 0, nameLength = 0] = new Uint32Array(buffer, 0, 6)
     const bodyStart = 24 + count * 20
-    if (bytes === undefined || !isFramed || magic !== PIECE_MAGIC || bytes.length < bodyStart) {
+    if (!isFramed || magic !== PIECE_MAGIC || bytes.length < bodyStart) {
       this.#miss(this.#pathOf('s', segment))
       return
     }

@@ -132,9 +132,8 @@ export class RowIndex {
     return columns
   }
 
-  /** Removes rows, and takes in those of new blocks: one of a hash that it has takes its place. */
+  /** Removes rows, and takes in those of new blocks: one of a hash that is left has moved there, and keeps its order and sequence. */
   apply(removed: ReadonlySet<number>, placed: readonly PlacedRows[]): void {
-    const gone = new Set(removed)
     this.stale.clear()
     for (const row of removed) this.#block[row] = 0
     this.#reserve(placed.reduce((sum, { count }) => sum + count, this.#used))
@@ -142,24 +141,15 @@ export class RowIndex {
     for (const { block, count, columns } of placed) {
       for (let i = 0; i < count; i += 1) {
         const known = this.find([columns.low[i] ?? 0, columns.high[i] ?? 0])
-        const stays =
-          known >= 0 &&
-          this.#columns.order[known] === columns.order[i] &&
-          this.#columns.sequence[known] === columns.sequence[i]
-        if (stays) {
+        if (known < 0) added.push(this.#take(block, columns, i))
+        else {
           this.#columns.mark[known] = columns.mark[i] ?? 0
           this.#columns.slot[known] = columns.slot[i] ?? 0
           this.#block[known] = block
-          continue
         }
-        if (known >= 0) {
-          gone.add(known)
-          this.#block[known] = 0
-        }
-        added.push(this.#take(block, columns, i))
       }
     }
-    if (gone.size > 0) this.#byOrder = this.#byOrder.filter(row => !gone.has(row))
+    if (removed.size > 0) this.#byOrder = this.#byOrder.filter(row => !removed.has(row))
     if (added.length > 0) this.#byOrder = this.#merged(added.sort(this.#compare))
   }
 

@@ -250,3 +250,59 @@ test.serial(
     }
   }
 )
+
+/** Chunks of one value each, and a second one of two. */
+const makeThreeChunks = async (): Promise<Map<string, string>> => {
+  const files = new Map<string, string>()
+  const store = await open(files)
+  await store.batch([put('a', 'aaaa')])
+  await store.batch([put('b', 'bbbb'), put('c', 'cccc')])
+  await store.batch([put('d', 'dddd')])
+  return files
+}
+
+test.serial('a chunk in the middle that was cut off counts as far as it goes', async t => {
+  for (const cut of [1, 5]) {
+    const files = await makeThreeChunks()
+    files.set(nameOf(2), (files.get(nameOf(2)) ?? '').slice(0, -cut))
+    const store = await open(files)
+    for (const key of ['a', 'b', 'd']) t.is(await read(store, key), key.repeat(4))
+    t.is(await read(store, 'c'), cut === 1 ? 'cccc' : undefined)
+    t.is(losses.splice(0).length, cut === 1 ? 0 : 1)
+  }
+})
+
+test.serial('a merged chunk that was cut off counts for nothing while its parts are there', async t => {
+  const parts = await makeThreeChunks()
+  const files = new Map(parts)
+  const merging = await open(files)
+  await merging.close()
+  t.true(files.has(nameOf(1, 3)))
+  for (const [path, text] of parts) files.set(path, text)
+  const merged = files.get(nameOf(1, 3)) ?? ''
+  files.set(nameOf(1, 3), merged.slice(0, -8))
+  const store = await open(files)
+  for (const key of 'abcd') t.is(await read(store, key), key.repeat(4))
+  t.deepEqual(losses, [])
+})
+
+test.serial(
+  'each chunk that is damaged or missing is reported once, and so is a row of missing ones',
+  async t => {
+    const files = new Map<string, string>()
+    const first = await open(files)
+    for (const key of 'abcdef') await first.batch([put(key, key)])
+    // Written again, and damaged since.
+    files.set(`${nameOf(2)}.1`, 'rubbish')
+    files.delete(nameOf(2))
+    for (const number of [4, 5]) files.delete(nameOf(number))
+    const store = await open(files)
+    t.is(losses.length, 2, losses.join())
+    t.deepEqual((await store.keys({ limit: 9 })).length, 3)
+    await store.batch([put('g', 'g')])
+    await store.close()
+    losses.splice(0)
+    await open(files)
+    t.deepEqual(losses, [])
+  }
+)

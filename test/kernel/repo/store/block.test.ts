@@ -80,6 +80,7 @@ test('the keys of a table are those that they always were, in the order of its b
   t.is(io.crypto.toHex(blockKey(tag, 'body', 258)), '36a98d4f99616bc60100000102')
   t.deepEqual(parseBlockKey(blockKey(tag, 'head', 258)), { tag, part: 'head', block: 258 })
   t.is(parseBlockKey(new Uint8Array(12)), undefined)
+  t.is(parseBlockKey(new Uint8Array(13).fill(3)), undefined, 'of no part')
   const hex = [1, 255, 256, 70_000].map(block => io.crypto.toHex(blockKey(tag, 'head', block)))
   t.deepEqual(hex.toSorted(), hex)
 })

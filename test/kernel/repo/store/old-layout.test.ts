@@ -318,11 +318,23 @@ const indexPart = (table: string, id: number, rows: readonly IndexRow[]): [path:
   return [pathOf(`i${nameOf(id)}`), text]
 }
 
-const readOld = (files: readonly (readonly [path: string, text: string])[]): Promise<OldContents> =>
-  readOldStore({
-    ...{ io, key: new Secret(KEY.slice()), disk: makeFaultDisk(new Map(files)) },
-    ...{ bulk: parseBulkPrefixes(['t/', 'u/+/']), paths: files.map(([path]) => path) }
-  })
+/** Reads an old store; `opened` is called after each file. */
+const readOld = (
+  files: readonly (readonly [path: string, text: string])[],
+  key: Secret<Uint8Array> = new Secret(KEY.slice()),
+  opened: (path: string) => void = () => {}
+): Promise<OldContents> => {
+  const paths = files.map(([path]) => path)
+  const disk = makeFaultDisk(new Map(files))
+  const getText = async (path: string): Promise<string | undefined> => {
+    if (!paths.includes(path)) throw new Error(`There is no ${path}`)
+    const text = await disk.getText(path)
+    opened(path)
+    return text
+  }
+  const bulk = parseBulkPrefixes(['t/', 'u/+/'])
+  return readOldStore({ io, key, disk: { ...disk, getText }, bulk, paths })
+}
 
 test('of old chunks the widest of a range counts, and a later one replaces an earlier one', async t => {
   const chunks = [
@@ -471,6 +483,13 @@ test('of an old table whose index is damaged every row counts that is in a segme
   t.deepEqual(found.damagedPaths, [pathOf(`i${nameOf(4)}`)])
 })
 
+test('of an old table whose index lacks a part every row counts that is in a segment', async t => {
+  const found = await readOld(tableFiles().filter(([path]) => path !== pathOf(`i${nameOf(4)}`)))
+  t.is(found.contents.length, 7)
+  t.true(found.isDamaged)
+  t.deepEqual(found.damagedPaths, [])
+})
+
 for (const [what, damage] of [
   ['a missing segment', undefined],
   ['a segment without a head', 'x'.repeat(200)],
@@ -487,3 +506,51 @@ for (const [what, damage] of [
     t.true(found.isDamaged)
     t.is(found.damagedPaths.length, damage === undefined ? 0 : 1)
   })
+
+test('reading an old store after its key was destroyed is a failure, not damage', async t => {
+  const files = tableFiles()
+  for (const [path] of files) {
+    const key = new Secret(KEY.slice())
+    const reading = readOld(files, key, read => {
+      if (read === path) key.destroy()
+    })
+    await t.throwsAsync(reading, { instanceOf: TypeError }, path)
+  }
+})
+
+for (const [what, piece] of [
+  ['something else', indexPart('t/', 3, [{ hash: 1, order: 1, segment: 3 }])[1]],
+  ['less than a frame', packed(8, () => {})],
+  [
+    'more rows than it is long',
+    packed(24, (buffer, start) => void new Uint32Array(buffer, start, 6).set([0x31534648, 3, 0, 9, 2, 0]))
+  ]
+] as const)
+  test(`a piece of an old segment that is ${what} is damage`, async t => {
+    const head = String(96 + piece.length)
+      .padStart(8)
+      .padEnd(96)
+    const path = pathOf(`s${nameOf(3)}`)
+    const files = tableFiles().map((file): [string, string] =>
+      file[0] === path ? [path, head + piece] : file
+    )
+    const found = await readOld(files)
+    t.deepEqual(found.damagedPaths, [path])
+    t.true(found.isDamaged)
+    t.is(spelt(found).length, 3)
+  })
+
+test('at every crash point of a conversion, what an older version then writes into the same files is taken over', async t => {
+  const whole = makeFaultDisk(oldFiles())
+  await open(oldFiles(), whole)
+  const [path, text] = chunk(7, 7, { 'e/late': 'written since' })
+  t.true(oldFiles().has(path))
+  for (let at = 1; at <= whole.writeCount; at += 1) {
+    const files = oldFiles()
+    await open(files, makeFaultDisk(files, { at, kind: 'lost' })).catch(() => {})
+    files.set(path, text)
+    const { store } = await open(files)
+    t.is(store.get('e/late'), 'written since', `write ${at}`)
+    t.deepEqual(oldPaths(files), [])
+  }
+})

@@ -4,7 +4,8 @@ import type { BulkChange } from '../../../../kernel/repo/store/bulk.ts'
 import { textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { drawSeed, makeSeededRandom } from '../../../helpers/drawn-runs.ts'
 import { blockKeys, makePluginStore, openOn } from '../../../helpers/plugin-store.ts'
-import { rowsOf } from '../../../helpers/sealed-store.ts'
+import { openTestStore, rowsOf } from '../../../helpers/sealed-store.ts'
+import { makeShakyDisk } from '../../../helpers/shaky-disk.ts'
 
 type Rows = Map<string, string | BulkChange>
 
@@ -395,4 +396,19 @@ test('a table whose rows move for long reads its heads again, and is the same', 
   t.is(await table.count(), 1000)
   t.true(heads > 0)
   t.deepEqual((await table.page(0, 1))[0], { key: '999', text: '999', order: 7999, mark: 0 })
+})
+
+test('what a failed write has left on the disk is gone when a write of nothing has ended', async t => {
+  const files = new Map<string, string>()
+  const disk = makeShakyDisk(files, 1)
+  const { store } = await openTestStore(files, disk)
+  await store.write(new Map([['e/a', '1']]))
+  disk.fail({ call: 'set', at: 1, arrives: true })
+  await t.throwsAsync(store.write(new Map([['e/a', '2']])), { code: 'STORAGE_FAILED' })
+  const afterCrash = async (): Promise<string | undefined> =>
+    (await openTestStore(new Map(files))).store.get('e/a')
+  t.is(await afterCrash(), '2')
+  t.is(store.get('e/a'), '1')
+  await store.write(new Map())
+  t.is(await afterCrash(), '1')
 })
