@@ -128,11 +128,11 @@ export class SealedTable implements BulkTable {
   async *searches(): AsyncGenerator<readonly SearchedRow[]> {
     const { index, blocks } = await this.#current()
     for (const [block, rows] of index.rowsIn(new Set(blocks.keys()), NONE)) {
-      const body = blocks.get(block)?.isSearchable === true ? await this.#searchesOf(block) : undefined
+      const places = rows.map(row => index.at(row))
+      const isHere = blocks.get(block)?.isSearchable === true && places.every(place => place.block === block)
+      const body = isHere ? await this.#searchesOf(block) : undefined
       // The rows of a block that a write has moved meanwhile are found again, and read.
-      yield body === undefined
-        ? await this.#rowsOf(index, rows)
-        : rows.map(row => searchIn(body, index.at(row)))
+      yield body === undefined ? await this.#rowsOf(index, rows) : places.map(place => searchIn(body, place))
       await this.#place.io.clock.turn()
     }
   }

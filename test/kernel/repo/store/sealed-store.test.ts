@@ -745,3 +745,23 @@ test('a search reads no body of a block, and the rows themselves where the texts
   t.true([...found.values()].includes(undefined))
   t.true([...found.values()].includes('find 0'))
 })
+
+test('the texts for searches of rows that writes move meanwhile are those of the same rows', async t => {
+  for (const changed of [[0, 9, 18, 27, 36], [...Array(40).keys()]]) {
+    const store = await openOn(makePluginStore())
+    const rowAt = (i: number, text: string): [string, BulkChange] => [
+      `t/k${i}`,
+      { text: `${text} ${'x'.repeat(60)}`, search: `find ${i}`, order: i }
+    ]
+    await store.write(new Map(Array.from({ length: 40 }, (_, i) => rowAt(i, 'old'))))
+    const found = new Map<string, string | undefined>()
+    let isFirst = true
+    for await (const rows of store.table('t/').searches()) {
+      for (const { key, search } of rows) found.set(key, search)
+      if (isFirst) await store.write(new Map(changed.map(i => rowAt(i, 'new'))))
+      isFirst = false
+    }
+    t.is(found.size, 40)
+    for (const [key, search] of found) t.true(search === undefined || search === `find ${key.slice(1)}`, key)
+  }
+})
