@@ -111,6 +111,8 @@ test('an empty value is a value', async t => {
 test('batches of one moment share a chunk', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
+  await store.batch([])
+  t.is(chunksOf(files).length, 0, 'of nothing there is none')
   await Promise.all(['a', 'b', 'c'].map(key => store.batch([put(key, key)])))
   t.is(chunksOf(files).length, 1)
   t.deepEqual(await contentOf(store), { a: 'a', b: 'b', c: 'c' })

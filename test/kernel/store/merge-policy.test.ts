@@ -19,6 +19,7 @@ test('the newest chunks of a size class are merged once there are more than seve
   t.is(mergeCountOf([...many(8, 1), 4097, ...many(5, 1)]), 0)
   t.is(mergeCountOf([...many(9, 4097), ...many(6, 1)]), 15)
   t.is(mergeCountOf([1_000_000_000, ...many(7, 1)]), 0)
+  t.is(mergeCountOf([...many(7, 1), 4097]), 0)
 })
 
 const LARGE = 1_000_000
