@@ -6,7 +6,7 @@ import {
   type BulkTable,
   parseBulkPrefixes
 } from '../../kernel/repo/store/bulk.ts'
-import { openRepoStore } from '../../kernel/repo/store/open-store.ts'
+import { openRepoStore, type RepoStoreOptions } from '../../kernel/repo/store/open-store.ts'
 import type { SealedStore } from '../../kernel/repo/store/sealed-store.ts'
 import { makeFaultDisk } from './fault-disk.ts'
 import { makeRepoIo } from './repo-io.ts'
@@ -25,10 +25,11 @@ export interface OpenedStore {
   readonly key: Secret<Uint8Array>
 }
 
-/** Opens a store with small blocks. What notes its damage is the entry `damaged`. */
+/** Opens a store with small blocks. What notes its damage is the entry `damaged`, unless something else is given. */
 export const openTestStore = async (
   files: Map<string, string>,
-  disk: Disk = makeFaultDisk(files)
+  disk: Disk = makeFaultDisk(files),
+  damaged: RepoStoreOptions['damaged'] = () => new Map([['damaged', 'yes']])
 ): Promise<OpenedStore> => {
   const reports: unknown[] = []
   const key = new Secret(KEY.slice())
@@ -39,7 +40,7 @@ export const openTestStore = async (
       report: (error: unknown) => void reports.push(error),
       blockLength: 600
     },
-    damaged: () => new Map([['damaged', 'yes']])
+    damaged
   })
   return { store, table: store.table('t/'), reports, key }
 }

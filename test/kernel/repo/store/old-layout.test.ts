@@ -554,3 +554,21 @@ test('at every crash point of a conversion, what an older version then writes in
     t.deepEqual(oldPaths(files), [])
   }
 })
+
+test('what notes damage at a conversion is made of the entries that are there then', async t => {
+  const note = (get: (key: string) => string | undefined): Map<string, string> =>
+    new Map([['noted', [get('e/second'), get('e/new'), get('e/none')].join()]])
+  const damaged = oldFiles().set(chunkPath(6), 'rubbish')
+  const opened = await open(damaged, makeFaultDisk(damaged), note)
+  t.is(opened.store.get('noted'), '2,,')
+  await opened.store.write(
+    new Map([
+      ['e/new', 'since'],
+      ['e/second', 'newer']
+    ])
+  )
+  await opened.store.close()
+  for (const [path, old] of oldFiles()) damaged.set(path, old)
+  const again = await open(damaged, makeFaultDisk(damaged), note)
+  t.is(again.store.get('noted'), 'newer,since,')
+})

@@ -110,13 +110,14 @@ test('reads see every large write in flight, and the newest text of each key', a
   t.is(await table.count(), 81)
 })
 
-test('while a write is on its way, a listing has its entries and not those that it deletes, rows or other prefixes', async t => {
-  const { store } = await open(new Map())
+test('while a write is on its way, what it writes is there and what it deletes is not, and a listing has no rows or other prefixes', async t => {
+  const { store, table } = await open(new Map())
   await store.write(
     new Map([
       ['e/kept', '1'],
       ['e/gone', '2'],
-      ['f/old', '3']
+      ['f/old', '3'],
+      ['t/gone', 'row']
     ])
   )
   const write = store.write(
@@ -124,7 +125,8 @@ test('while a write is on its way, a listing has its entries and not those that 
       ...rowsOf(2),
       ['e/new', '4'],
       ['e/gone', null],
-      ['f/new', '5']
+      ['f/new', '5'],
+      ['t/gone', null]
     ])
   )
   const check = (): void => {
@@ -137,8 +139,11 @@ test('while a write is on its way, a listing has its entries and not those that 
     t.is(store.get('e/gone'), undefined)
   }
   check()
+  t.true(await table.has('k1'))
+  t.false(await table.has('gone'))
   await write
   check()
+  t.false(await table.has('gone'))
 })
 
 test('an entry with half a character, or with a zero letter before it, reads back as it was', async t => {

@@ -195,10 +195,16 @@ test('rows that a batch has moved are found while its answer is not there yet, a
   t.is(store.get('damaged'), undefined)
 })
 
-test('a key with half a character fails its own write, and none that shares its batch', async t => {
-  for (const key of ['t/\ud800', 'u/\ud800/x']) {
+test('a key or a text with half a character fails its own write, and none that shares its batch', async t => {
+  const row = { text: 'a', search: 'a', order: 1 }
+  for (const [key, change] of [
+    ['t/\ud800', row],
+    ['u/\ud800/x', row],
+    ['t/text', { ...row, text: '\ud800' }],
+    ['t/search', { ...row, search: '\ud800' }]
+  ] as const) {
     const store = await openOn(makePluginStore())
-    const bad = t.throwsAsync(store.write(new Map([[key, { text: 'a', order: 1 }]])), {
+    const bad = t.throwsAsync(store.write(new Map([[key, change]])), {
       code: 'STORAGE_FAILED'
     })
     await store.write(new Map([['e/good', '1']]))
@@ -411,4 +417,21 @@ test('what a failed write has left on the disk is gone when a write of nothing h
   t.is(store.get('e/a'), '1')
   await store.write(new Map())
   t.is(await afterCrash(), '1')
+})
+
+test('a closed store writes nothing, also when a read that had begun finds damage', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(rowsOf(8))
+  await first.close()
+  const [body] = (await blockKeys(medium)).bodies
+  if (body === undefined) throw new Error('There should be a body')
+  medium.values.set(textOfKey(body), new Uint8Array(64))
+  const reports: unknown[] = []
+  const store = await openOn(medium, { report: error => void reports.push(error) })
+  await store.close()
+  await store.table('t/').page(0, 9)
+  await store.settled()
+  t.is(reports.length, 1)
+  t.is((await openOn(medium)).get('damaged'), undefined)
 })
