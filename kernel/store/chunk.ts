@@ -53,6 +53,10 @@ export const parseChunkName = (name: string): ChunkRange | undefined => {
   return from >= 1 && from <= to ? { from, to, version: Number(match[3] ?? 0) } : undefined
 }
 
+/** What a closed store says. */
+export const closedError = (path: string): WalletError =>
+  new WalletError('STORAGE_FAILED', { path, reason: 'the store is closed' })
+
 /** The error for changes that no store takes; undefined if all are sound. */
 export const refusalOf = (changes: readonly StoreChange[]): WalletError | undefined => {
   const isSound = ({ key, value }: StoreChange): boolean =>

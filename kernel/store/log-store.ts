@@ -12,6 +12,7 @@ import {
   type ChunkRange,
   chooseChunks,
   chunkName,
+  closedError,
   decodeIndex,
   decodeValue,
   END,
@@ -39,11 +40,11 @@ export interface LogStoreOptions {
   /** The folder of the disk that is the store's own. */
   readonly folder: string
   /** The paths below it, as the disk lists them, where they are known. */
-  readonly paths?: readonly string[]
+  readonly paths?: readonly string[] | undefined
   readonly crypto: ChunkCodec
   readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
   /** Is written as the newest chunk before anything takes the place of a missing one, so that no crash hides that something was lost. */
-  readonly lossMark?: StoreChange
+  readonly lossMark?: StoreChange | undefined
   /** Gets each damaged or missing chunk, and each damaged value, once. */
   readonly onLoss: ReportError
   /** Gets the failures of work that no call waits for: a merge or a clean-up, which is tried again later. */
@@ -63,7 +64,7 @@ export interface LogStoreOptions {
  */
 export const openLogStore = async (options: LogStoreOptions): Promise<Store> => {
   const store = new LogStore(options)
-  await store.load()
+  await store.load(options.paths)
   return store
 }
 
@@ -81,6 +82,8 @@ interface Entry {
   readonly position: ValuePosition
 }
 
+const NONE: ReadonlySet<never> = new Set()
+
 interface Batch {
   readonly changes: readonly StoreChange[]
   readonly resolve: () => void
@@ -88,7 +91,7 @@ interface Batch {
 }
 
 class LogStore implements Store {
-  readonly #options: LogStoreOptions
+  readonly #options: Omit<LogStoreOptions, 'paths'>
   readonly #entries = new SortedMap<Entry>()
   #chunks: Chunk[] = []
   #queued: Batch[] = []
@@ -99,19 +102,20 @@ class LogStore implements Store {
   #repair: (() => Promise<void>)[] = []
   /** Numbers that a failed batch may have written; they are taken again once none is left. */
   #failed: readonly ChunkRange[] = []
-  readonly #lost = new Set<string>()
+  #lost: ReadonlySet<string> = NONE
   /** The text of the chunk that was read last as a whole; the memory is given back when the engine collects it. */
   #cached: { readonly path: string; readonly whole: WeakRef<{ readonly text: string }> } | undefined
   #isClosed = false
 
-  constructor(options: LogStoreOptions) {
-    this.#options = options
+  constructor({ disk, folder, crypto, clock, lossMark, onLoss, report }: LogStoreOptions) {
+    // Hundreds are open at once: an object that others have spread takes 400 bytes more.
+    this.#options = { disk, folder, crypto, clock, lossMark, onLoss, report }
   }
 
   /** Reads the index of every chunk. Called once, before anything else. */
-  async load(): Promise<void> {
+  async load(known: readonly string[] | undefined): Promise<void> {
     const { disk, folder, clock } = this.#options
-    const paths = this.#options.paths ?? (await disk.list(folder))
+    const paths = known ?? (await disk.list(folder))
     const names = paths.map(path => path.slice(folder.length + 1))
     const pause = makeYielder(clock)
     const files: LoadedChunk[] = []
@@ -146,7 +150,7 @@ class LogStore implements Store {
   }
 
   batch(changes: readonly StoreChange[]): Promise<void> {
-    const refusal = this.#isClosed ? this.#closedError() : refusalOf(changes)
+    const refusal = this.#isClosed ? closedError(this.#options.folder) : refusalOf(changes)
     if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
       this.#queued.push({ changes, resolve, reject })
@@ -441,16 +445,12 @@ class LogStore implements Store {
 
   #lose(path: string, rule: string): void {
     if (this.#lost.has(path)) return
-    this.#lost.add(path)
+    this.#lost = new Set([...this.#lost, path])
     this.#options.onLoss(new WalletError('CORRUPT_FILE', { path, rule }))
   }
 
   #checkOpen(): void {
-    if (this.#isClosed) throw this.#closedError()
-  }
-
-  #closedError(): WalletError {
-    return new WalletError('STORAGE_FAILED', { path: this.#options.folder, reason: 'the store is closed' })
+    if (this.#isClosed) throw closedError(this.#options.folder)
   }
 
   #pathOf(range: ChunkRange): string {

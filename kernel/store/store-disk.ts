@@ -5,6 +5,7 @@ import { checkPath } from '../base/disk-path.ts'
 import { safely, WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
 import type { KeyRange, Store, StoreChange } from '../io/store.ts'
+import { closedError } from './chunk.ts'
 import { type LogStoreOptions, openLogStore } from './log-store.ts'
 import { textOfKey } from './sorted-map.ts'
 
@@ -53,7 +54,7 @@ const partOf = (store: Store, folder: string): Store => {
   }
   let isClosed = false
   const checkOpen = (): void => {
-    if (isClosed) throw new WalletError('STORAGE_FAILED', { path: folder, reason: 'the store is closed' })
+    if (isClosed) throw closedError(folder)
   }
   return {
     async getMany(keys) {

@@ -1,4 +1,3 @@
-import { compact } from '../../base/compact.ts'
 import { isWalletError, type ReportError, WalletError } from '../../base/errors.ts'
 import { tryParseJson } from '../../base/json.ts'
 import { quarantine } from '../../base/quarantine.ts'
@@ -45,16 +44,15 @@ const openOver = async (options: RepoStoreOptions, known?: readonly string[]): P
   let hasLost = false
   const store = await openFolderStore(disk, {
     ...{ folder: name, crypto: io.crypto, clock: io.clock, report },
-    lossMark: { key: LOSS_KEY, value: Uint8Array.of(1) },
+    lossMark: LOSS_MARK,
     onLoss(error) {
       hasLost = true
       report(error)
     },
-    ...compact({ paths })
+    paths
   })
   return openSealedStore({
-    ...{ io, key, store, name, bulk, report, hasLost },
-    ...compact({ damaged, blockLength })
+    ...{ io, key, store, name, bulk, report, hasLost, damaged, blockLength }
   })
 }
 
@@ -172,6 +170,8 @@ const isAllThere = (
   const spelt = (change: string | BulkChange | null | undefined): string => JSON.stringify(change ?? null)
   return [...new Map(wanted)].every(([key, change]) => spelt(there.get(key)) === spelt(change))
 }
+
+const LOSS_MARK = { key: LOSS_KEY, value: Uint8Array.of(1) }
 
 /** The entry that says, while that is needed, which files were taken over. */
 const CONVERTED = 'm/converted'

@@ -27,7 +27,7 @@ export class RowIndex {
   /** Row numbers plus one by hash, with linear probing. */
   #lookup = NO_ROWS
   /** Blocks whose heads have a row that a later one has, too: damage shows them again. */
-  readonly stale: Set<number> = new Set()
+  stale: ReadonlySet<number> = NONE
   /** The highest sequence of its rows. */
   #sequence = 0
 
@@ -40,7 +40,7 @@ export class RowIndex {
     if (this.#used === 0) return
     const rows: number[] = []
     for (let row = 0; row < this.#used; row += 1) if (this.#block[row] !== 0) rows.push(row)
-    this.#byOrder = Int32Array.from(rows.sort(this.#compare))
+    this.#byOrder = Int32Array.from(this.#sorted(rows))
   }
 
   /** The number of living rows. */
@@ -134,7 +134,7 @@ export class RowIndex {
 
   /** Removes rows, and takes in those of new blocks: one of a hash that is left has moved there, and keeps its order and sequence. */
   apply(removed: ReadonlySet<number>, placed: readonly PlacedRows[]): void {
-    this.stale.clear()
+    this.stale = NONE
     for (const row of removed) this.#block[row] = 0
     this.#reserve(placed.reduce((sum, { count }) => sum + count, this.#used))
     const added: number[] = []
@@ -150,14 +150,14 @@ export class RowIndex {
       }
     }
     if (removed.size > 0) this.#byOrder = this.#byOrder.filter(row => !removed.has(row))
-    if (added.length > 0) this.#byOrder = this.#merged(added.sort(this.#compare))
+    if (added.length > 0) this.#byOrder = this.#merged(this.#sorted(added))
   }
 
   #append({ block, count, columns }: Head): void {
     for (let i = 0; i < count; i += 1) {
       const known = this.find([columns.low[i] ?? 0, columns.high[i] ?? 0])
       if (known >= 0) {
-        this.stale.add(this.blockOf(known))
+        this.stale = new Set([...this.stale, this.blockOf(known)])
         this.#block[known] = 0
       }
       this.#take(block, columns, i)
@@ -193,9 +193,13 @@ export class RowIndex {
       if (block[row] !== 0) enter(this.#lookup, grown.low[row] ?? 0, row)
   }
 
-  readonly #compare = (left: number, right: number): number => {
+  #compare(left: number, right: number): number {
     const { order, sequence } = this.#columns
     return (order[right] ?? 0) - (order[left] ?? 0) || (sequence[left] ?? 0) - (sequence[right] ?? 0)
+  }
+
+  #sorted(rows: number[]): number[] {
+    return rows.sort((left, right) => this.#compare(left, right))
   }
 
   /** The living rows with others, which are sorted. */
@@ -234,6 +238,7 @@ export class RowIndex {
 const NO_COLUMNS: HeadColumns = makeHeadColumns(0)
 const NO_BLOCKS: Uint32Array = new Uint32Array(0)
 const NO_ROWS: Int32Array = new Int32Array(0)
+const NONE: ReadonlySet<never> = new Set()
 
 /** What an index knows of a row. */
 export interface RowPlace {

@@ -46,7 +46,7 @@ export class SealedEntries {
   #entries = new Map<string, Entry>()
   #blocks = new Set<EntryBlock>()
   /** Blocks with an entry that a later one has, too: damage shows them again. */
-  #stale = new Set<EntryBlock>()
+  #stale: ReadonlySet<EntryBlock> = NONE
   #nextBlock = 1
 
   constructor(options: BlockCrypto & { readonly store: Store }) {
@@ -92,7 +92,7 @@ export class SealedEntries {
     // Until all of it was read, readers have what was there before.
     this.#entries = entries
     this.#blocks = blocks
-    this.#stale = stale
+    this.#stale = stale.size === 0 ? NONE : stale
     return lost
   }
 
@@ -145,7 +145,7 @@ export class SealedEntries {
   /** Takes a plan for what is, after its batch has been made. */
   adopt({ entries, deleted, gone }: EntryPlan): void {
     for (const block of gone) this.#blocks.delete(block)
-    this.#stale.clear()
+    this.#stale = NONE
     for (const key of deleted) this.#entries.delete(key)
     for (const [key, entry] of entries) {
       this.#entries.set(key, entry)
@@ -180,6 +180,7 @@ const plainOf = (sealed: string): string => {
   return typeof text === 'string' ? text : sealed
 }
 
+const NONE: ReadonlySet<never> = new Set()
 const SPELT = '\u0000'
 /** Characters of entries in one block, about. */
 const ENTRY_BLOCK = 8000

@@ -1,6 +1,7 @@
 import { type ReportError, WalletError } from '../../base/errors.ts'
 import { equalBytes, isWellFormed } from '../../crypto/encoding.ts'
 import type { Store, StoreChange } from '../../io/store.ts'
+import { closedError } from '../../store/chunk.ts'
 import { keyPages } from '../../store/store-disk.ts'
 import { type BlockCrypto, blockKey, halfCharacterError, openHead, parseBlockKey } from './block.ts'
 import {
@@ -30,11 +31,11 @@ export interface SealedStoreOptions extends BlockCrypto {
    * Is called when something turns out to be damaged or missing, and gives the entries that note it: they are written before, or
    * with, the first write that is made of the damage.
    */
-  readonly damaged?: (get: (key: string) => string | undefined) => StoreChanges
+  readonly damaged?: ((get: (key: string) => string | undefined) => StoreChanges) | undefined
   /** Whether the store below has lost something, so that it may show older values. */
   readonly hasLost?: boolean
   /** About how many characters a full block has; 88,000 if left out. */
-  readonly blockLength?: number
+  readonly blockLength?: number | undefined
 }
 
 /**
@@ -75,7 +76,7 @@ interface Plan {
  * of a table wait for the writes that were begun before.
  */
 export class SealedStore implements BulkStore {
-  readonly #options: SealedStoreOptions
+  readonly #options: Omit<SealedStoreOptions, 'hasLost'>
   readonly #entries: SealedEntries
   #tables: Map<string, SealedTable> | undefined
   /** Those that have not ended, oldest first. */
@@ -91,10 +92,21 @@ export class SealedStore implements BulkStore {
   #isDoubtful = false
   #isClosed = false
 
-  constructor(options: SealedStoreOptions) {
-    this.#options = options
-    this.#entries = new SealedEntries(options)
-    this.#isMarked = options.hasLost ?? false
+  constructor({
+    hasLost = false,
+    io,
+    key,
+    store,
+    name,
+    bulk,
+    report,
+    damaged,
+    blockLength
+  }: SealedStoreOptions) {
+    // Hundreds are open at once: an object that others have spread takes 400 bytes more.
+    this.#options = { io, key, store, name, bulk, report, damaged, blockLength }
+    this.#entries = new SealedEntries(this.#options)
+    this.#isMarked = hasLost
   }
 
   /** Reads the entries; again when it is not known what a batch that failed has left. */
@@ -296,12 +308,11 @@ export class SealedStore implements BulkStore {
     this.#tables ??= new Map()
     const known = this.#tables.get(prefix)
     if (known !== undefined) return known
-    const table = new SealedTable({
-      ...{ io, key, store, prefix, blockLength },
-      recent: name => this.#recent(prefix + name),
-      written: async () => void (await Promise.allSettled(this.#writes.map(({ done }) => done))),
-      lost: name => this.#lose(name)
-    })
+    const recent = (name: string): string | BulkChange | null | undefined => this.#recent(prefix + name)
+    const written = async (): Promise<void> =>
+      void (await Promise.allSettled(this.#writes.map(({ done }) => done)))
+    const lost = (name: Uint8Array): void => this.#lose(name)
+    const table = new SealedTable({ io, key, store, prefix, blockLength, recent, written, lost })
     this.#tables.set(prefix, table)
     return table
   }
@@ -383,10 +394,6 @@ const orderOf = (change: string | BulkChange | null): number =>
 
 const isUnclear = (error: unknown): boolean =>
   error instanceof WalletError && (error.details as { mayBeSaved?: unknown }).mayBeSaved === true
-
-/** What a closed store says to a write. */
-const closedError = (name: string): WalletError =>
-  new WalletError('STORAGE_FAILED', { path: name, reason: 'the store is closed' })
 
 /** Payload of a body in UTF-16 units, about. */
 const BLOCK_LENGTH = 88_000

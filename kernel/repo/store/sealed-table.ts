@@ -52,7 +52,7 @@ export class SealedTable implements BulkTable {
   /** Opened lately; the memory is given back when the engine collects it. */
   #recent: { readonly block: number; readonly body: WeakRef<Body> }[] = []
   /** Blocks whose body turned out to be damaged: the next write takes them away. */
-  readonly #damaged = new Set<number>()
+  #damaged: ReadonlySet<number> = NONE
 
   constructor(place: TablePlace) {
     const secrets = tableSecrets(place, place.prefix)
@@ -182,8 +182,8 @@ export class SealedTable implements BulkTable {
     for (const [block, facts] of blocks) {
       if (facts === undefined) state.blocks.delete(block)
       else state.blocks.set(block, facts)
-      this.#damaged.delete(block)
     }
+    if (this.isDamaged) this.#damaged = new Set([...this.#damaged].filter(block => !blocks.has(block)))
     if (state.index.isWasteful) this.#state = undefined
   }
 
@@ -335,7 +335,7 @@ export class SealedTable implements BulkTable {
 
   #lose(block: number): void {
     if (this.#damaged.has(block)) return
-    this.#damaged.add(block)
+    this.#damaged = new Set([...this.#damaged, block])
     this.#place.lost(blockKey(this.#tag, 'body', block))
   }
 }
@@ -367,7 +367,7 @@ function* slicesOf(rows: Int32Array, length: number): Generator<Int32Array> {
   for (let start = 0; start < rows.length; start += length) yield rows.subarray(start, start + length)
 }
 
-const NONE: ReadonlySet<number> = new Set()
+const NONE: ReadonlySet<never> = new Set()
 const BATCH = 256
 const READ_BODIES = 8
 const MAX_RECENT = 8
