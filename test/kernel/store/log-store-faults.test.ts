@@ -306,3 +306,51 @@ test.serial(
     t.deepEqual(losses, [])
   }
 )
+
+test.serial(
+  'of a chunk that was written again the newest version counts, in whatever order they are listed',
+  async t => {
+    const files = new Map<string, string>()
+    const names = ['', '.1', '.2', '.10'].map(version => nameOf(1) + version)
+    for (const [i, name] of names.entries()) {
+      const one = new Map<string, string>()
+      await (await open(one)).batch([put('a', `version ${i}`)])
+      files.set(name, one.get(nameOf(1)) ?? '')
+    }
+    for (const paths of [names, names.toReversed()]) {
+      const store = await openLogStore({
+        ...{ disk: makeFaultDisk(files), folder, crypto, clock, paths },
+        ...{ onLoss: error => losses.push(errorOf(error).message), report: () => {} }
+      })
+      t.is(await read(store, 'a'), 'version 3')
+    }
+    t.deepEqual(losses, [])
+  }
+)
+
+test.serial('a value that moves each time it is read is found in the end, and is no damage', async t => {
+  const files = new Map<string, string>()
+  const plain = makeFaultDisk(files)
+  let moves = 0
+  const disk: Disk = {
+    ...plain,
+    list: path => plain.list(path),
+    async getSlice(path, start, end) {
+      if (moves > 0) {
+        const count = moves
+        moves = 0
+        // Enough for a merge of all there is.
+        for (let i = 0; i < 8; i += 1) await store.batch([put(`b${count}`, `${i}`)])
+        await nextTurns()
+        moves = count - 1
+      }
+      return (await plain.getText(path))?.slice(start, end)
+    }
+  }
+  const store = await openOn(disk)
+  await store.batch([put('a', 'aaaa')])
+  moves = 3
+  t.is(await read(store, 'a'), 'aaaa')
+  t.is(moves, 0)
+  t.deepEqual(losses, [])
+})
