@@ -572,3 +572,17 @@ test('what notes damage at a conversion is made of the entries that are there th
   const again = await open(damaged, makeFaultDisk(damaged), note)
   t.is(again.store.get('noted'), 'newer,since,')
 })
+
+for (const [what, part] of [
+  ['another one', indexPart('t/', 2, [{ hash: 1, order: 5, segment: 3 }])[1]],
+  ['one of another table', indexPart('u/', 4, [{ hash: 1, order: 5, segment: 3 }])[1]],
+  ['something else', segment('t/', 4, [row('a', 5)])[1].slice(96)],
+  ['less than a frame', packed(8, () => {})]
+] as const)
+  test(`a part of an old index that is ${what} is damage`, async t => {
+    const path = pathOf(`i${nameOf(4)}`)
+    const files = tableFiles().map((file): [string, string] => (file[0] === path ? [path, part] : file))
+    const found = await readOld(files)
+    t.deepEqual(found.damagedPaths, [path])
+    t.is(found.contents.length, 7)
+  })
