@@ -2,7 +2,6 @@ import type { HostedCell } from '../cell-hosts.ts'
 
 /** What the thread of a cell is started with. */
 export interface ThreadData extends HostedCell {
-  readonly realmText: string
   /** Where the thread marks in the file of its host that it runs code of the plugin. */
   readonly mark: number
 }
@@ -10,24 +9,27 @@ export interface ThreadData extends HostedCell {
 // biome-ignore lint/suspicious/noExplicitAny: modules of Node, handed over by the line that imports them.
 type Modules = any
 
-/** The functions of {@link RealmPort.native}. Its text runs in the thread. */
-function makeNatives(crypto: Modules): Record<string, (...texts: [string, string, string]) => string> {
+/** The functions of {@link RealmPort.native}. Its text runs in the thread. Most cells never use `crypto`, which takes a while to load. */
+function makeNatives(
+  loadCrypto: () => Modules
+): Record<string, (...texts: [string, string, string]) => string> {
   const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
   const bytes = (text: string): Buffer => Buffer.from(text, 'hex')
   const cipher = (make: string, key: string, iv: string, data: string): string => {
     const algorithm = `aes-${key.length * 4}-cbc`
-    const made = crypto[make](algorithm, bytes(key), bytes(iv)).setAutoPadding(false)
+    const made = loadCrypto()[make](algorithm, bytes(key), bytes(iv)).setAutoPadding(false)
     return hex(Buffer.concat([made.update(bytes(data)), made.final()]))
   }
   return {
     monotonic: () => String(performance.now()),
-    random: count => hex(crypto.randomBytes(Math.min(Number(count), 65_536))),
-    sha256: data => crypto.createHash('sha256').update(bytes(data)).digest('hex'),
-    hmacSha256: (key, data) => crypto.createHmac('sha256', bytes(key)).update(bytes(data)).digest('hex'),
-    hmacSha1: (key, data) => crypto.createHmac('sha1', bytes(key)).update(bytes(data)).digest('hex'),
+    random: count => hex(loadCrypto().randomBytes(Math.min(Number(count), 65_536))),
+    sha256: data => loadCrypto().createHash('sha256').update(bytes(data)).digest('hex'),
+    hmacSha256: (key, data) =>
+      loadCrypto().createHmac('sha256', bytes(key)).update(bytes(data)).digest('hex'),
+    hmacSha1: (key, data) => loadCrypto().createHmac('sha1', bytes(key)).update(bytes(data)).digest('hex'),
     scrypt(data, salt, cost) {
       const [N, r, p, length] = cost.split(',').map(Number)
-      return hex(crypto.scryptSync(bytes(data), bytes(salt), length, { N, r, p, maxmem: 100_000_000 }))
+      return hex(loadCrypto().scryptSync(bytes(data), bytes(salt), length, { N, r, p, maxmem: 100_000_000 }))
     },
     toBase64: data => bytes(data).toString('base64'),
     fromBase64(text) {
@@ -109,6 +111,8 @@ function runThread({ parentPort, workerData, vm, natives, fs, process }: Modules
     unreadMessages -= 1
     unreadLength -= message
   })
+  // The host starts the next thread now: however long the plugin takes, no other waits for it.
+  parentPort.postMessage({ isLoading: true })
   enter(() => {
     try {
       new vm.Script(code, { filename: name }).runInContext(context, { timeout: limits.loadMs })
@@ -165,22 +169,76 @@ function watchCells(
 }
 
 /**
+ * Starts threads one after the other, about as many at once as there are cores, and first those that a call waits for: all at
+ * once they would all be as late as the last. Its text runs in the host.
+ */
+function queueStarts(atOnce: () => number, start: (id: string, data: Modules) => void): Modules {
+  const waiting = new Map<string, Modules>()
+  const preferred = new Set<string>()
+  /** The cells whose thread has not come to its plugin yet. */
+  const starting = new Set<string>()
+  const drop = (id: string): boolean => {
+    preferred.delete(id)
+    return waiting.delete(id)
+  }
+  const startNext = (): void => {
+    while (starting.size < atOnce() && waiting.size > 0) {
+      const id = [...preferred, ...waiting.keys()][0] as string
+      const data = waiting.get(id)
+      drop(id)
+      starting.add(id)
+      start(id, data)
+    }
+  }
+  return {
+    drop,
+    add(id: string, data: Modules): void {
+      waiting.set(id, data)
+      startNext()
+    },
+    prefer: (id: string): unknown => waiting.has(id) && preferred.add(id),
+    started: (id: string): unknown => starting.delete(id) && startNext()
+  }
+}
+
+/** Cuts what arrives into lines. Its text runs in the host. */
+function feedOf(take: (line: string) => void): (chunk: string) => void {
+  let buffered: string[] = []
+  return chunk => {
+    const lines = chunk.split('\n')
+    const last = lines.pop() ?? ''
+    if (lines.length > 0) {
+      lines[0] = buffered.join('') + lines[0]
+      buffered = []
+      for (const line of lines) take(line)
+    }
+    if (last !== '') buffered.push(last)
+  }
+}
+
+/**
  * The program of the process that holds cells. Its text is read from standard input by the loader; it uses nothing from
- * outside of itself. Lines come in as `S <cell> <json>`, `M <cell> <text>`, `K <cell>`, and go out as `M <cell> <text>` and
+ * outside of itself. Lines come in as `S <cell> <json>`, `P <cell>`, `M <cell> <text>`, `K <cell>`, and go out as `M <cell> <text>` and
  * `E <cell> <reason>`.
  */
-function runHost({ Worker, watch, process }: Modules, threadText: string, rest: string): void {
+function runHost(
+  { Worker, watch, makeQueue, makeFeed, process }: Modules,
+  threadText: string,
+  rest: string
+): void {
   const cells = new Map<string, Modules>()
   let settings: Modules
   let last = Date.now()
   const write = (line: string): void => void process.stdout.write(`${line}\n`)
   const end = (id: string, reason: string): void => {
     if (!cells.delete(id)) return
+    queue.started(id)
     write(`E ${id} ${reason.replace(/\s+/g, ' ').slice(0, 300)}`)
   }
   const start = (id: string, data: Modules): void => {
-    const worker = new Worker(new URL(threadText), {
-      ...{ workerData: data, env: {}, stdin: false, stdout: true, stderr: true },
+    const worker = new Worker(threadText, {
+      ...{ eval: true, workerData: { ...data, realmText: settings.realmText } },
+      ...{ env: {}, stdin: false, stdout: true, stderr: true },
       ...{ execArgv: settings.threadFlags, resourceLimits: settings.resourceLimits }
     })
     const cell = {
@@ -193,9 +251,11 @@ function runHost({ Worker, watch, process }: Modules, threadText: string, rest: 
     cells.set(id, cell)
     worker.stdout.resume()
     worker.stderr.resume()
-    worker.on('message', (message: string | { end: string }) => {
-      if (typeof message !== 'string') cell.reason = message.end
-      else if (message.length > settings.maxMessage || message.includes('\n')) {
+    worker.on('message', (message: string | { end?: string }) => {
+      if (typeof message !== 'string') {
+        queue.started(id)
+        if (message.end !== undefined) cell.reason = message.end
+      } else if (message.length > settings.maxMessage || message.includes('\n')) {
         cell.reason = 'flood'
         worker.terminate()
       } else {
@@ -209,15 +269,19 @@ function runHost({ Worker, watch, process }: Modules, threadText: string, rest: 
     })
     worker.on('exit', () => end(id, cell.reason || 'exit'))
   }
+  const queue = makeQueue(() => settings.atOnce, start)
   const take = (line: string): void => {
     last = Date.now()
     const type = line[0]
     const at = line.indexOf(' ', 2)
     const id = at < 0 ? line.slice(2) : line.slice(2, at)
     const cell = cells.get(id)
-    if (type === 'S') start(id, JSON.parse(line.slice(at + 1)))
+    if (type === 'S') queue.add(id, JSON.parse(line.slice(at + 1)))
+    else if (type === 'P') queue.prefer(id)
     else if (type === 'M') cell?.worker.postMessage(line.slice(at + 1))
-    else if (type === 'K' && cell !== undefined) {
+    else if (type === 'K') {
+      if (queue.drop(id)) write(`E ${id} killed`)
+      if (cell === undefined) return
       cell.reason = 'killed'
       cell.worker.terminate()
     } else if (type === 'L') {
@@ -225,17 +289,7 @@ function runHost({ Worker, watch, process }: Modules, threadText: string, rest: 
       watch(cells, settings, () => last)
     }
   }
-  let buffered: string[] = []
-  const feed = (chunk: string): void => {
-    const lines = chunk.split('\n')
-    const last = lines.pop() ?? ''
-    if (lines.length > 0) {
-      lines[0] = buffered.join('') + lines[0]
-      buffered = []
-      for (const line of lines) take(line)
-    }
-    if (last !== '') buffered.push(last)
-  }
+  const feed = makeFeed(take)
   process.stdin.on('data', feed)
   process.stdin.on('end', () => process.exit(0))
   process.stdout.on('error', () => process.exit(0))
@@ -255,30 +309,31 @@ export const LOADER: string = [
   "input.on('data', load)"
 ].join('\n')
 
-/** The address of a program. */
-export const urlOf = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`
-
-const threadUrl = urlOf(`import { parentPort, workerData } from 'node:worker_threads'
-import vm from 'node:vm'
-import crypto from 'node:crypto'
-import fs from 'node:fs'
-import net from 'node:net'
-import dgram from 'node:dgram'
+/** The program of a thread. It is no module of the newer kind: those take Node 4 ms longer to load, each. */
+const threadText = `'use strict'
+const { parentPort, workerData } = require('node:worker_threads')
+const [vm, fs, net, dgram] = ['vm', 'fs', 'net', 'dgram'].map(name => require('node:' + name))
+const load = require
+for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name]
 const closeThread = ${closeThread}
 closeThread({ net, dgram, process })
 const run = ${runThread}
 const makeNatives = ${makeNatives}
-run({ parentPort, workerData, vm, natives: makeNatives(crypto), fs, process })`)
+run({ parentPort, workerData, vm, natives: makeNatives(() => load('node:crypto')), fs, process })`
 
 /**
- * The program of the host, as the line that the loader reads.
+ * The program of the host, as the line that the loader reads: the address of a module.
  *
- * @param thread - the address of the program of its threads
+ * @param thread - the program of its threads, a script with `require`
  */
-export const hostUrl = (thread: string = threadUrl): string =>
-  urlOf(`import { Worker } from 'node:worker_threads'
+export const hostUrl = (thread: string = threadText): string => {
+  const text = `import { Worker } from 'node:worker_threads'
 import fs from 'node:fs'
 const start = ${runHost}
+const makeQueue = ${queueStarts}
+const makeFeed = ${feedOf}
 const watchCells = ${watchCells}
 const watch = (cells, settings, lastMessage) => watchCells({ fs, process, lastMessage }, cells, settings)
-export const run = rest => start({ Worker, watch, process }, ${JSON.stringify(thread)}, rest)`)
+export const run = rest => start({ Worker, watch, makeQueue, makeFeed, process }, ${JSON.stringify(thread)}, rest)`
+  return `data:text/javascript,${encodeURIComponent(text)}`
+}

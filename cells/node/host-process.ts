@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CellHost, HostedCell, HostHandlers } from '../cell-hosts.ts'
 import type { EndReason } from '../platform.ts'
@@ -14,6 +14,8 @@ export interface HostLimits {
   readonly memoryPerCell: number
   /** Megabytes of a cell's own heap. */
   readonly heapMb: number
+  /** Threads that start at the same time; one more than there are cores if left out. */
+  readonly startAtOnce?: number
 }
 
 /**
@@ -27,6 +29,8 @@ export class HostProcess implements CellHost {
   readonly #folder: string
   readonly #marks: number
   readonly #held = new Set<number>()
+  /** Cells of which nothing has come, and that nothing waits for yet. */
+  readonly #silent = new Set<number>()
   #isDead = false
   #nextCell = 1
   #complaint = ''
@@ -57,6 +61,7 @@ export class HostProcess implements CellHost {
     const settings = {
       ...{ threadFlags: [...FLAGS, '--no-warnings'], maxMessage: MAX_LINE - 100 },
       ...{ memory: limits.memory, memoryPerCell: limits.memoryPerCell },
+      ...{ realmText, atOnce: limits.startAtOnce ?? availableParallelism() + 1 },
       resourceLimits: {
         maxOldGenerationSizeMb: limits.heapMb,
         maxYoungGenerationSizeMb: 8,
@@ -75,7 +80,8 @@ export class HostProcess implements CellHost {
 
   start(cell: HostedCell): number {
     const mark = this.#nextCell++
-    const data: ThreadData = { ...cell, realmText, mark }
+    const data: ThreadData = { ...cell, mark }
+    this.#silent.add(mark)
     this.#write(`S ${mark} ${JSON.stringify(data)}`)
     return mark
   }
@@ -85,14 +91,17 @@ export class HostProcess implements CellHost {
   }
 
   end(cell: number): void {
+    this.#silent.delete(cell)
     this.hold(cell, false)
     this.#write(`K ${cell}`)
   }
 
   hold(cell: number, isHeld: boolean): void {
     const before = this.#held.size
-    if (isHeld) this.#held.add(cell)
-    else this.#held.delete(cell)
+    if (isHeld) {
+      this.#held.add(cell)
+      if (this.#silent.delete(cell)) this.#write(`P ${cell}`)
+    } else this.#held.delete(cell)
     if ((before === 0) !== (this.#held.size === 0)) this.#ref(isHeld)
   }
 
@@ -146,6 +155,7 @@ export class HostProcess implements CellHost {
   #read(line: string): void {
     if (this.#isDead) return
     const [, type, cell = '', text = ''] = /^([ME]) (\d{1,9}) (.*)$/s.exec(line) ?? []
+    this.#silent.delete(Number(cell))
     if (type === 'M') this.#handlers.onText(Number(cell), text)
     else if (type === 'E') {
       this.hold(Number(cell), false)

@@ -299,6 +299,36 @@ test('a process of cells that cannot be started leaves no folder and no open fil
   }
 })
 
+test('a cell that a call waits for starts before those that nothing needs yet, and an end of one that waits is reported', async t => {
+  const events: string[] = []
+  const host = new HostProcess(
+    { ...LIMITS, startAtOnce: 1 },
+    {
+      onText: (id, text) => events.push(`${id} ${JSON.parse(text).type}`),
+      onCellEnd: (id, reason) => events.push(`${id} ${reason}`),
+      onDeath() {}
+    }
+  )
+  t.teardown(() => host.close())
+  const open = JSON.stringify({
+    type: 'open',
+    kind: 'rates',
+    hooks: {},
+    parts: [],
+    options: {},
+    now: 0,
+    monotonic: 0
+  })
+  const limits = { loadMs: 5000, maxBusyMs: 5000, maxUnreadLength: 1e6, maxUnreadMessages: 100 }
+  const code = "definePlugin({ kind: 'rates', id: 'x', apply() {} })"
+  const ids = Array.from({ length: 6 }, () => host.start({ code, name: 'x.js', open, limits }))
+  host.hold(6, true)
+  host.end(4)
+  await waitFor(() => events.length === 6)
+  t.deepEqual(ids, [1, 2, 3, 4, 5, 6])
+  t.deepEqual(events, ['4 killed', '1 ready', '6 ready', '2 ready', '3 ready', '5 ready'])
+})
+
 const LIMITS = { memory: 2 ** 28, memoryPerCell: 2 ** 25, heapMb: 32 }
 
 /** The number of open files; 0 where the system does not list them. */
