@@ -49,11 +49,12 @@ export const buildPages = async emitted => {
 
 /**
  * Serves the page with the wallet inside from the sources, with the plugins of a profile, on a free port of this machine; gives
- * its address.
+ * its address, with the token that shows the plugins.
  */
 const servePage = async args => {
   const { createServer } = await import('vite')
-  const { profilePlugins } = await import('../dist/scripts/page-plugins.js')
+  const { pageProfile, profilePlugins } = await import('../dist/scripts/page-plugins.js')
+  const profile = pageProfile(args)
   const { default: react } = await import('@vitejs/plugin-react')
   const server = await createServer({
     ...settings('.'),
@@ -63,12 +64,12 @@ const servePage = async args => {
     },
     // The worker's packages, too: what is found later reloads the page.
     optimizeDeps: { entries: ['devtools/standalone/index.html', 'platform/browser/scrypt-worker.ts'] },
-    plugins: [react(), withoutPolicy, profilePlugins(root, args)],
+    plugins: [react(), withoutPolicy, profilePlugins(root, profile)],
     cacheDir: join(root, '.build/vite')
   })
   await server.listen()
   const { port } = server.httpServer.address()
-  return `http://127.0.0.1:${port}/devtools/standalone/`
+  return `http://127.0.0.1:${port}/devtools/standalone/#token=${profile.token}`
 }
 
 const OWN = /[\\/](?:app|devtools|fake-server|kernel|platform|plugins)[\\/](?!.*node_modules)/

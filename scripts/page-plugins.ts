@@ -1,83 +1,162 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { parseAst } from 'rolldown/parseAst'
 import type { Plugin } from 'vite'
 import { readGlobalOptions } from '../cli/grammar/options.ts'
-import { findConfig, pluginFolder, readBundle, readPluginList } from '../cli/plugins/plugin-list.ts'
+import {
+  allowedConfig,
+  configsOf,
+  hiddenConfigs,
+  optionsOf,
+  placedCode,
+  storeRefusal
+} from '../cli/plugins/load-plugins.ts'
+import {
+  type AddedPlugin,
+  type PluginList,
+  pluginFolder,
+  readBundle,
+  readPluginList
+} from '../cli/plugins/plugin-list.ts'
 import { type ProfilePaths, profilePaths } from '../cli/profile/paths.ts'
-import type { ServedPlugin } from '../devtools/standalone/profile-plugins.ts'
+import type { ServedConfig, ServedPlugin, ServedPlugins } from '../devtools/standalone/profile-plugins.ts'
+
+/** The profile of a development server, and who may read its plugins. */
+export interface PageProfile {
+  readonly paths: ProfilePaths
+  /** A folder whose `holdfast.config` is used besides that of the profile. */
+  readonly configFolder: string | undefined
+  /** The page gets it in its address and shows it: whoever opens a port of this machine shall not read the options of plugins. */
+  readonly token: string
+}
+
+/** The profile that the arguments name with `--profile` and `-C`. @throws CliError PROFILE_INVALID */
+export const pageProfile = (args: readonly string[]): PageProfile => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { profile: { type: 'string' }, 'config-folder': { type: 'string', short: 'C' } }
+  })
+  const { env: environment } = process
+  const { profile, configFolder } = readGlobalOptions(
+    { ...values, configFolder: values['config-folder'] },
+    { environment }
+  )
+  const token = randomBytes(24).toString('base64url')
+  return { paths: profilePaths(profile, environment), configFolder, token }
+}
 
 /**
- * A part of the development server: it serves the plugins of a profile, `--profile` of the arguments, to the page with the
- * wallet inside, and reloads the page when their list changes. The hash of each bundle is compared when it is read.
+ * A part of the development server: it serves the plugins of a profile to the page with the wallet inside, and reloads the
+ * page when their list or a file of a config changes. The hash of each bundle is compared when it is read.
  *
  * @param root - the folder of this project
- * @throws CliError PROFILE_INVALID
  */
-export const profilePlugins = (root: string, args: readonly string[]): Plugin => {
-  const { values } = parseArgs({ args: [...args], options: { profile: { type: 'string' } } })
-  const { env: environment } = process
-  const { profile } = readGlobalOptions(values, { environment })
-  const paths = profilePaths(profile, environment)
+export const profilePlugins = (root: string, profile: PageProfile): Plugin => {
+  const { token } = profile
   return {
     name: 'profile-plugins',
     apply: 'serve',
     configureServer({ middlewares, watcher, ws }) {
-      const list = join(pluginFolder(paths), 'plugins.json')
-      watcher.add(list)
+      const watched = new Set<string>()
+      const watch = (): void => {
+        for (const path of filesOf(profile)) {
+          if (!watched.has(path)) watcher.add(path)
+          watched.add(path)
+        }
+      }
+      watch()
       watcher.on('all', (_event, path) => {
-        if (path === list) ws.send({ type: 'full-reload' })
+        if (watched.has(path)) ws.send({ type: 'full-reload' })
       })
-      const serve = (path: string, type: string, read: () => string): void =>
-        void middlewares.use(path, (_request, reply) => {
-          reply.setHeader('content-type', type)
-          reply.end(read())
-        })
-      serve('/profile-plugins.json', 'application/json', () => JSON.stringify(servedPlugins(paths)))
-      serve('/cell-frame.html', 'text/html', () =>
-        readFileSync(join(root, 'dist/lib/browser/cell-frame.html'), 'utf8')
-      )
+      middlewares.use('/profile-plugins.json', (request, reply) => {
+        reply.setHeader('content-type', 'application/json')
+        reply.setHeader('cache-control', 'no-store')
+        if (request.headers.authorization === `Bearer ${token}`) {
+          watch()
+          reply.end(JSON.stringify(servedPlugins(profile)))
+          return
+        }
+        reply.statusCode = 401
+        reply.end('{}')
+      })
+      middlewares.use('/cell-frame.html', (_request, reply) => {
+        reply.setHeader('content-type', 'text/html')
+        reply.end(readFileSync(join(root, 'dist/lib/browser/cell-frame.html'), 'utf8'))
+      })
     }
   }
 }
 
-/** The plugins of a profile that are used; in place of what cannot run in a page, its reason. */
-const servedPlugins = (paths: ProfilePaths): readonly ServedPlugin[] => {
-  const missing = (id: string, kind: string, problem: string): ServedPlugin => ({
-    ...{ id, kind, hosts: [], seesKeys: false, sha512: '', code: '', options: {} },
-    problem
-  })
+/** The files whose change means other plugins: the list, the configs that may be there, and what they import. */
+const filesOf = ({ paths, configFolder }: PageProfile): readonly string[] => {
+  const possible = [paths.config, ...(configFolder === undefined ? [] : [configFolder])].flatMap(folder =>
+    ['ts', 'mts', 'js', 'mjs'].map(ending => join(folder, `holdfast.config.${ending}`))
+  )
+  let inputs: readonly string[] = []
   try {
-    const { plugins, configs } = readPluginList(paths)
-    const config = findConfig(paths.config)
-    const hasPolicy = configs.some(each => each.path === config && each.hasPolicy)
-    const reason = `${config} is code for Node, which a page cannot run`
-    const unloaded = hasPolicy
-      ? missing('missing-policies', 'policy', reason)
-      : missing('holdfast-config', 'observer', reason)
-    return [
-      ...(config === undefined ? [] : [unloaded]),
-      ...plugins
-        .filter(({ isEnabled }) => isEnabled)
-        .map(added => {
-          const { id, kind, hosts, seesKeys, sha512, isContained, options = {}, secretOptions } = added
-          if (!isContained)
-            return missing(id, kind, 'it was added with --no-cell, and a page has no place for it but a cell')
-          // Whoever can open a port of this machine can read what this server gives.
-          if (secretOptions !== undefined)
-            return missing(id, kind, 'it has options of a file, which are not given to a page')
-          try {
-            const { code } = readBundle(paths, added)
-            return { id, kind, hosts, seesKeys, sha512, code, options, problem: '' }
-          } catch (error) {
-            return missing(id, kind, textOf(error))
-          }
-        })
-    ]
-  } catch (error) {
-    // A damaged list may have named policies.
-    return [missing('missing-policies', 'policy', textOf(error))]
+    inputs = readPluginList(paths).configs.flatMap(config => Object.keys(config.inputs))
+  } catch {
+    // A damaged list has no configs; its change is seen, too.
   }
+  return [join(pluginFolder(paths), 'plugins.json'), ...possible, ...inputs]
+}
+
+/** The plugins of a profile that are used; in place of what cannot run in a page, its reason. */
+const servedPlugins = (profile: PageProfile): ServedPlugins => {
+  const { paths, configFolder } = profile
+  let list: PluginList
+  try {
+    list = readPluginList(paths)
+  } catch (error) {
+    // It may have named policies.
+    return { plugins: [], configs: [], guards: [{ source: 'plugins.json', problem: textOf(error) }] }
+  }
+  const hidden = hiddenConfigs(paths, list, configFolder)
+  return {
+    plugins: list.plugins.filter(({ isEnabled }) => isEnabled).map(added => servedPlugin(paths, added)),
+    configs: configsOf(paths, configFolder).map(path => servedConfig(profile, list, path)),
+    guards: hidden.map(({ path }) => ({
+      source: basename(path),
+      problem: 'another config in its folder takes its place'
+    }))
+  }
+}
+
+const servedPlugin = (paths: ProfilePaths, added: AddedPlugin): ServedPlugin => {
+  const { id, kind, hosts, seesKeys, sha512, isContained } = added
+  const { code, problem } = readCode(() => {
+    if (kind === 'storage') throw storeRefusal(id)
+    const bundle = readBundle(paths, added)
+    return isContained ? bundle.code : codeForPage(bundle)
+  })
+  return { id, kind, hosts, seesKeys, sha512, isContained, options: optionsOf(added) ?? {}, code, problem }
+}
+
+const servedConfig = ({ paths }: PageProfile, list: PluginList, path: string): ServedConfig => {
+  const { code, problem } = readCode(() => codeForPage(allowedConfig(paths, list, path).bundle))
+  const hasPolicy = list.configs.some(each => each.path === path && each.hasPolicy)
+  return { path, hasPolicy, code, problem }
+}
+
+const readCode = (read: () => string): { readonly code: string; readonly problem: string } => {
+  try {
+    return { code: read(), problem: '' }
+  } catch (error) {
+    return { code: '', problem: textOf(error) }
+  }
+}
+
+/** The code of a module that a page can import. @throws Error for one that imports modules of Node, which no page has */
+const codeForPage = (bundle: { readonly code: string; readonly path: string }): string => {
+  const names = new Set<string>()
+  for (const statement of parseAst(bundle.code).body)
+    if ('source' in statement && statement.source !== null) names.add(String(statement.source.value))
+  if (names.size === 0) return placedCode(bundle)
+  throw new Error(
+    `it imports ${[...names].join(', ')}, which no page has. The command line and holdfast devtools run it`
+  )
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -2,6 +2,15 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { durationText } from '../../app/format/times.ts'
+import {
+  configIn,
+  type FoundExport,
+  failedPlugin,
+  joinOptions,
+  missingPolicies,
+  type ProfileConfig,
+  pluginIn
+} from '../../cells/bundle-exports.ts'
 import type { Cells, CellsOptions } from '../../cells/node/open-cells.ts'
 import type { CellFault, CellGrants } from '../../cells/platform.ts'
 import {
@@ -13,7 +22,6 @@ import {
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
-import { isRecord } from '../profile/state-files.ts'
 import {
   type AddedPlugin,
   type AllowedConfig,
@@ -25,13 +33,6 @@ import {
   readPluginList
 } from './plugin-list.ts'
 import { MAX_MAP, sourcePlaces } from './source-places.ts'
-
-/** What the default export of a `holdfast.config` may hold. */
-export interface ProfileConfig {
-  readonly plugins?: readonly Plugin[]
-  /** By the id of the plugin, as the kernel takes them. */
-  readonly pluginOptions?: Readonly<Record<string, JsonObject>>
-}
 
 /** The plugins of a profile besides those that ship. */
 export interface LoadedPlugins {
@@ -76,7 +77,7 @@ export const loadPlugins = async (
   const { configs, guards } = await loadConfigs(paths, list, { configFolder, loadMs })
   for (const { path } of hiddenConfigs(paths, list, configFolder))
     guards.push(missingPolicies(basename(path), 'another config in its folder takes its place'))
-  const pluginOptions = withAdded(optionsIn(configs), list.plugins)
+  const pluginOptions = withAdded(configs, list.plugins)
   const enabled = list.plugins.filter(({ isEnabled }) => isEnabled)
   const cells = enabled.some(({ isContained }) => isContained)
     ? await openPluginCells(onLog, tracer)
@@ -97,7 +98,7 @@ export const loadPlugins = async (
 }
 
 /** Allowed configs with policies that are there, and that another file in the same folder keeps from being found. */
-const hiddenConfigs = (
+export const hiddenConfigs = (
   paths: ProfilePaths,
   { configs }: PluginList,
   folder: string | undefined
@@ -109,13 +110,6 @@ const hiddenConfigs = (
       hasPolicy && folders.includes(dirname(path)) && !found.includes(path) && existsSync(path)
   )
 }
-
-/** In place of policies that could not be loaded: while a policy has failed, the kernel signs nothing. */
-const missingPolicies = (source: string, error: unknown): Plugin =>
-  failedPlugin(
-    { kind: 'policy', id: 'missing-policies' },
-    new Error(`${source}: ${error instanceof Error ? error.message : String(error)}`)
-  )
 
 /** The configs that are allowed, and what refuses in place of policies in the others. */
 const loadConfigs = async (
@@ -134,25 +128,19 @@ const loadConfigs = async (
   return { configs: await Promise.all(loading), guards }
 }
 
-const optionsIn = (configs: readonly ProfileConfig[]): LoadedPlugins['pluginOptions'] =>
-  Object.assign({}, ...configs.map(({ pluginOptions }) => pluginOptions))
-
-/** Adds what the list gives its plugins; a config wins. */
+/** The options of the configs and of the list; a config wins. */
 const withAdded = (
-  pluginOptions: LoadedPlugins['pluginOptions'],
+  configs: readonly ProfileConfig[],
   plugins: readonly GivenOptions[]
-): LoadedPlugins['pluginOptions'] => {
-  const given = plugins.filter(({ options, secretOptions }) => (options ?? secretOptions) !== undefined)
-  return {
-    ...pluginOptions,
-    ...Object.fromEntries(
-      given.map(({ id, options, secretOptions }) => [
-        id,
-        { ...options, ...secretOptions, ...pluginOptions[id] }
-      ])
-    )
-  }
-}
+): LoadedPlugins['pluginOptions'] =>
+  joinOptions(
+    configs,
+    plugins.map(each => ({ id: each.id, options: optionsOf(each) }))
+  )
+
+/** What its owner gives a plugin, on the command line and in a file; undefined for none. */
+export const optionsOf = ({ options, secretOptions }: GivenOptions): JsonObject | undefined =>
+  (options ?? secretOptions) === undefined ? undefined : { ...options, ...secretOptions }
 
 /** What an owner gives one plugin. */
 type GivenOptions = Pick<AddedPlugin, 'id' | 'options' | 'secretOptions'>
@@ -163,7 +151,7 @@ export const optionsToTry = async (
   { configFolder }: Pick<LoadOptions, 'configFolder'>,
   given: GivenOptions
 ): Promise<LoadedPlugins['pluginOptions']> =>
-  withAdded(optionsIn((await loadConfigs(paths, readPluginList(paths), { configFolder })).configs), [given])
+  withAdded((await loadConfigs(paths, readPluginList(paths), { configFolder })).configs, [given])
 
 /** Opens the place for contained plugins; what they log goes to `onLog`. */
 export const openPluginCells = async (
@@ -228,7 +216,7 @@ const problemOf = (check: () => unknown): string | undefined => {
 }
 
 /** The config of the profile, and that of the folder that a command names. */
-const configsOf = (paths: ProfilePaths, folder: string | undefined): readonly string[] =>
+export const configsOf = (paths: ProfilePaths, folder: string | undefined): readonly string[] =>
   [paths.config, ...(folder === undefined ? [] : [folder])].flatMap(each => findConfig(each) ?? [])
 
 const loadContained = async (
@@ -290,16 +278,6 @@ export const storeRefusal = (id: string): CliError =>
     }
   )
 
-/** A plugin that the kernel keeps as failed, with the reason. */
-const failedPlugin = ({ id, kind }: Pick<AddedPlugin, 'id' | 'kind'>, error: unknown): Plugin =>
-  ({
-    kind,
-    id,
-    get apply(): never {
-      throw error
-    }
-  }) as unknown as Plugin
-
 const loadConfig = async (
   paths: ProfilePaths,
   list: PluginList,
@@ -313,7 +291,7 @@ const loadConfig = async (
 }
 
 /** @throws CliError PLUGIN_REFUSED unless its owner has allowed a config as it is now */
-const allowedConfig = (
+export const allowedConfig = (
   paths: ProfilePaths,
   { configs }: PluginList,
   path: string
@@ -324,7 +302,8 @@ const allowedConfig = (
     return { bundle: readBundle(paths, allowed) }
   }
   const reason = changed === undefined ? 'nobody has allowed it yet' : `${basename(changed)} has changed`
-  const place = dirname(path) === paths.config ? '' : ` -C ${dirname(path)}`
+  const profile = paths.name === 'default' ? '' : ` --profile ${paths.name}`
+  const place = `${dirname(path) === paths.config ? '' : ` -C ${dirname(path)}`}${profile}`
   throw new CliError(
     'PLUGIN_REFUSED',
     `${reason}. It is code that runs in the process of the wallet: read it, then run holdfast plugins allow${place}`
@@ -341,17 +320,13 @@ export const importConfig = async (
   path: string,
   loadMs?: number
 ): Promise<ProfileConfig> => {
-  const { default: config } = await inTime(importCode(bundle), loadMs)
-  const refuse = (expected: string): CliError =>
-    new CliError('PLUGIN_REFUSED', `${path} does not export ${expected}`, {
-      hint: 'Write: export default { plugins: [myPlugin] }'
-    })
-  if (!isRecord(config)) throw refuse('an object by default')
-  const { plugins = [], pluginOptions = {} } = config
-  if (!Array.isArray(plugins)) throw refuse('a list in plugins')
-  if (!isRecord(pluginOptions) || !Object.values(pluginOptions).every(isRecord))
-    throw refuse('an object for each plugin in pluginOptions')
-  return config as ProfileConfig
+  return requireFound(configIn(await inTime(importCode(bundle), loadMs), path))
+}
+
+/** @throws CliError PLUGIN_REFUSED if it was not there */
+const requireFound = <T>(found: FoundExport<T>): T => {
+  if (found.problem === undefined) return found.value
+  throw new CliError('PLUGIN_REFUSED', found.problem, { hint: found.hint })
 }
 
 /**
@@ -360,26 +335,12 @@ export const importConfig = async (
  * @throws CliError PLUGIN_REFUSED if it exports none or several, or has not loaded after `loadMs`; what its code throws
  */
 export const importPlugin = (bundle: CheckedCode, loadMs?: number): Promise<Plugin> =>
-  inTime(findPlugin(bundle), loadMs)
-
-const findPlugin = async (bundle: CheckedCode): Promise<Plugin> => {
-  const { default: byDefault, ...others } = await importCode(bundle)
-  const [sole, ...more] = Object.values(others)
-  // Kind and info may come from a factory: the default, or all that there is.
-  const given = byDefault ?? (more.length === 0 && typeof sole === 'function' ? sole : undefined)
-  const exported = { ...others, default: await (typeof given === 'function' ? given() : given) }
-  const isPlugin = (value: unknown): boolean => isRecord(value) && 'kind' in value && 'apply' in value
-  const found: readonly unknown[] = isPlugin(exported.default)
-    ? [exported.default]
-    : Object.values(others).filter(isPlugin)
-  const [plugin, another] = found
-  if (plugin !== undefined && another === undefined) return plugin as Plugin
-  throw new CliError(
-    'PLUGIN_REFUSED',
-    plugin === undefined ? 'The file exports no plugin' : 'The file exports several plugins',
-    { hint: 'Export it by default: an object with kind, id and apply.' }
+  inTime(
+    importCode(bundle)
+      .then(pluginIn)
+      .then(found => requireFound(found)),
+    loadMs
   )
-}
 
 /** Waits for code that may never settle. */
 const inTime = async <T>(loading: Promise<T>, milliseconds = LOAD_MS): Promise<T> => {
@@ -403,13 +364,15 @@ interface CheckedCode {
   readonly path: string
 }
 
-/** Runs exactly the text that was checked: the file may have changed since. Errors and `import.meta.url` name the file. */
-const importCode = ({ code, path }: CheckedCode): Promise<Readonly<Record<string, unknown>>> => {
+/** Runs exactly the text that was checked: the file may have changed since. */
+const importCode = (bundle: CheckedCode): Promise<Readonly<Record<string, unknown>>> =>
+  import(`data:text/javascript;base64,${Buffer.from(placedCode(bundle)).toString('base64')}`)
+
+/** The text of a bundle with its place, which a text alone does not have: errors and `import.meta.url` name the file. */
+export const placedCode = ({ code, path }: CheckedCode): string => {
   const { href } = pathToFileURL(path)
-  // A text has no place of its own beside which something could be found.
   const placed = code
     .replaceAll('import.meta.url', JSON.stringify(href))
     .replace(/^\/\/# sourceMappingURL=.*$/m, `//# sourceMappingURL=${href}.map`)
-  const text = `${placed}\n//# sourceURL=${href}`
-  return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`)
+  return `${placed}\n//# sourceURL=${href}`
 }

@@ -11,7 +11,7 @@ import {
   SOCKET_PATH
 } from '../core/protocol/server-paths.ts'
 import { mountPanel } from '../react/mount-panel.tsx'
-import { takeToken } from './panel-token.ts'
+import { takeToken } from '../react/panel-token.ts'
 
 const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
 

@@ -1,18 +1,51 @@
+/// <reference lib="dom" />
+
 import { openPageCells } from '../../cells/browser/open-page-cells.ts'
+import {
+  configIn,
+  type FoundExport,
+  failedPlugin,
+  joinOptions,
+  missingPolicies,
+  type ProfileConfig,
+  pluginIn
+} from '../../cells/bundle-exports.ts'
 import type { CellSet } from '../../cells/make-cells.ts'
 import type { CellGrants } from '../../cells/platform.ts'
 import { type EngineLog, type JsonObject, type Plugin, parseJsonText } from '../../kernel/index.ts'
+import { takeToken } from '../react/panel-token.ts'
 
-/** A plugin of a profile, as the development server gives it. */
+/** What the development server gives of a profile. */
+export interface ServedPlugins {
+  readonly plugins: readonly ServedPlugin[]
+  readonly configs: readonly ServedConfig[]
+  /** What may have had policies and is not loaded. */
+  readonly guards: readonly { readonly source: string; readonly problem: string }[]
+}
+
+/** A plugin of the list of a profile. */
 export interface ServedPlugin {
   readonly id: string
   readonly kind: string
   readonly hosts: readonly string[]
   readonly seesKeys: boolean
   readonly sha512: string
-  readonly code: string
-  /** What its owner gives it, but for what stands in a file. */
+  /** False for code of one's own, which runs in the page. */
+  readonly isContained: boolean
+  /** What its owner gives it. */
   readonly options: JsonObject
+  readonly code: string
+  /** Why there is no code; empty if there is. */
+  readonly problem: string
+}
+
+/** A `holdfast.config` of a profile, as it was allowed. */
+export interface ServedConfig {
+  /** The absolute path of the file. */
+  readonly path: string
+  /** True if one of its plugins is a policy: nothing is paid while it cannot be loaded. */
+  readonly hasPolicy: boolean
+  readonly code: string
   /** Why there is no code; empty if there is. */
   readonly problem: string
 }
@@ -23,38 +56,114 @@ export interface ProfilePlugins {
   readonly pluginOptions: Readonly<Record<string, JsonObject>>
 }
 
-/**
- * Loads the plugins of a profile into cells of this page. One that cannot be loaded becomes a plugin that fails with the
- * reason, as in the command line.
- */
-export const loadProfilePlugins = async (): Promise<ProfilePlugins> => {
-  const reply = await fetch('/profile-plugins.json')
-  const served = readServed(await reply.text())
-  const pluginOptions = Object.fromEntries(served.map(({ id, options }) => [id, options]))
-  if (served.length === 0) return { plugins: [], pluginOptions }
-  const cells = openPageCells({
-    ...{ frame: '/cell-frame.html', log, onFault: silent }
-  })
-  const plugins = await Promise.all(
-    served.map(each => load(cells, each).catch(error => failedPlugin(each, error)))
-  )
-  return { plugins, pluginOptions }
+interface FetchedPlugins extends ProfilePlugins {
+  readonly notices: readonly string[]
 }
 
+/**
+ * Loads the plugins of a profile: into cells of this page, and those that run without a cell into the page itself. One that
+ * cannot be loaded becomes a plugin that fails with the reason, as in the command line.
+ *
+ * @param place - above it stands what the person should know of them: which run without a cell, and which config is not loaded
+ */
+export const loadProfilePlugins = async (place: HTMLElement): Promise<ProfilePlugins> => {
+  const { notices, ...found } = await fetchPlugins(takeToken(window))
+  for (const text of notices) {
+    const notice = document.createElement('p')
+    notice.className = 'own-code'
+    notice.setAttribute('role', 'note')
+    notice.textContent = text
+    place.before(notice)
+  }
+  return found
+}
+
+/** @param token - of the address that the development server printed; undefined in a page that was opened without it */
+const fetchPlugins = async (token: string | undefined): Promise<FetchedPlugins> => {
+  const reply = await fetch('/profile-plugins.json', { headers: { authorization: `Bearer ${token ?? ''}` } })
+  if (reply.status === 401) return WITHOUT_TOKEN
+  const served = readServed(await reply.text())
+  const guards = served.guards.map(({ source, problem }) => missingPolicies(source, problem))
+  const configs: ProfileConfig[] = []
+  const failed: Plugin[] = []
+  for (const each of served.configs)
+    try {
+      configs.push(await loadConfig(each))
+    } catch (error) {
+      const name = nameOf(each)
+      if (each.hasPolicy) guards.push(missingPolicies(name, error))
+      else
+        failed.push(
+          failedPlugin(
+            { kind: 'observer', id: failed.length === 0 ? 'holdfast-config' : 'holdfast-config-2' },
+            error
+          )
+        )
+    }
+  const pluginOptions = joinOptions(configs, served.plugins)
+  const cells = served.plugins.some(({ isContained }) => isContained)
+    ? openPageCells({ frame: '/cell-frame.html', log, onFault: silent })
+    : undefined
+  const added = await Promise.all(
+    served.plugins.map(each =>
+      load(cells, each, pluginOptions[each.id]).catch(error => failedPlugin(each, error))
+    )
+  )
+  const inline = configs.flatMap(({ plugins = [] }) => plugins)
+  return {
+    // The first, so that no plugin of theirs can have its id.
+    plugins: [...guards.slice(0, 1), ...failed, ...added, ...inline],
+    pluginOptions,
+    notices: noticesOf(served, configs.length > 0 ? inline : [])
+  }
+}
+
+const noticesOf = ({ plugins, configs }: ServedPlugins, inline: readonly Plugin[]): readonly string[] => {
+  const own = plugins.filter(({ isContained, problem }) => !isContained && problem === '')
+  const names = [...own.map(({ id }) => id), ...inline.map(({ id }) => `${id} of holdfast.config`)]
+  const without =
+    names.length === 0
+      ? []
+      : [`Without a cell, with all that this page can do and sees, keys included: ${names.join(', ')}.`]
+  const lost = configs.flatMap(each =>
+    each.problem === '' ? [] : [`${nameOf(each)} is not loaded: ${each.problem}.`]
+  )
+  return [...without, ...lost]
+}
+
+/** Without the token nothing of the profile is known, its policies neither. */
+const WITHOUT_TOKEN: FetchedPlugins = {
+  plugins: [missingPolicies('The profile', 'this page was opened without its token')],
+  pluginOptions: {},
+  notices: [
+    'No plugin of the profile is loaded: this page was opened without its token. Open the address that npm run devtools printed.'
+  ]
+}
+
+const nameOf = ({ path }: ServedConfig): string => path.split(/[\\/]/).at(-1) ?? path
+
 /** @throws Error for what is no list of plugins */
-const readServed = (text: string): readonly ServedPlugin[] => {
-  const list = parseJsonText(text, { maxDepth: 20, maxValues: 100_000 })
-  if (Array.isArray(list) && list.every(isServed)) return list
+const readServed = (text: string): ServedPlugins => {
+  const found = parseJsonText(text, { maxDepth: 20, maxValues: 100_000 }) as Partial<ServedPlugins> | null
+  const { plugins, configs, guards } = found ?? {}
+  if (
+    [plugins, configs, guards].every(Array.isArray) &&
+    plugins?.every(isServed) &&
+    configs?.every(each => ['path', 'code', 'problem'].every(name => isText(each, name)))
+  )
+    return found as ServedPlugins
   throw new Error('The development server gives no list of plugins')
 }
 
-const isServed = (value: unknown): value is ServedPlugin => {
-  const { hosts, seesKeys, options, ...texts } = (value ?? {}) as Partial<ServedPlugin>
+const isText = (value: unknown, name: string): boolean =>
+  typeof (value as Readonly<Record<string, unknown>> | null)?.[name] === 'string'
+
+const isServed = (value: unknown): boolean => {
+  const { hosts, seesKeys, isContained, options } = (value ?? {}) as Partial<ServedPlugin>
   return (
-    ['id', 'kind', 'sha512', 'code', 'problem'].every(
-      name => typeof texts[name as keyof typeof texts] === 'string'
-    ) &&
+    ['id', 'kind', 'sha512', 'code', 'problem'].every(name => isText(value, name)) &&
     typeof seesKeys === 'boolean' &&
+    typeof isContained === 'boolean' &&
     typeof options === 'object' &&
     options !== null &&
     !Array.isArray(options) &&
@@ -68,18 +177,60 @@ const silent = (): void => {}
 const log: EngineLog = { debug: silent, info: silent, warn: silent, error: silent }
 
 const load = async (
-  cells: CellSet,
-  { id, kind, hosts, seesKeys, sha512, code, options, problem }: ServedPlugin
+  cells: CellSet | undefined,
+  { id, kind, hosts, seesKeys, sha512, isContained, code, problem }: ServedPlugin,
+  options: JsonObject = {}
 ): Promise<Plugin> => {
   if (problem !== '') throw new Error(problem)
-  const asks: CellGrants = { kind: kind as CellGrants['kind'], hosts, keys: seesKeys }
-  return cells.plugin({ id, code, sha512, asks, options })
+  if (isContained && cells !== undefined) {
+    const asks: CellGrants = { kind: kind as CellGrants['kind'], hosts, keys: seesKeys }
+    return cells.plugin({ id, code, sha512, asks, options })
+  }
+  const plugin = requireFound(await inTime(importCode(code).then(pluginIn)))
+  if (plugin.id === id && plugin.kind === kind) return plugin
+  throw new Error(`it is the plugin ${plugin.id} now, of the kind ${plugin.kind}`)
 }
 
-const failedPlugin = ({ id, kind }: ServedPlugin, error: unknown): Plugin =>
-  ({
-    ...{ kind, id },
-    get apply(): never {
-      throw error
-    }
-  }) as unknown as Plugin
+const loadConfig = async ({ path, code, problem }: ServedConfig): Promise<ProfileConfig> => {
+  if (problem !== '') throw new Error(problem)
+  const config = requireFound(configIn(await inTime(importCode(code)), path))
+  const plugins = (config.plugins ?? []).map(each =>
+    each.kind === 'storage'
+      ? failedPlugin(
+          each,
+          new Error(`The plugin ${each.id} is a store, and this page keeps its files in its own`)
+        )
+      : each
+  )
+  return { ...config, plugins }
+}
+
+const requireFound = <T>(found: FoundExport<T>): T => {
+  if (found.problem === undefined) return found.value
+  throw new Error(`${found.problem}. ${found.hint}`)
+}
+
+/** Imports code as a module, so that the rules of modules hold for it as on the command line. */
+const importCode = async (code: string): Promise<Readonly<Record<string, unknown>>> => {
+  const address = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }))
+  try {
+    return await import(/* @vite-ignore */ address)
+  } finally {
+    URL.revokeObjectURL(address)
+  }
+}
+
+/** Waits for code that may never settle. */
+const inTime = async <T>(loading: Promise<T>): Promise<T> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('It has not loaded after 10 s')), LOAD_MS)
+  })
+  try {
+    return await Promise.race([loading, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const LOAD_MS = 10_000

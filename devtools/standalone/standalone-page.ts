@@ -68,7 +68,9 @@ const start = async (): Promise<void> => {
   showStatus('Starting a wallet and its world…')
   const io = makeBrowserIo({ scryptWorker: startScryptWorker })
   // The built page is loaded from anywhere, and knows no profile.
-  const found = import.meta.env.DEV ? await (await import('./profile-plugins.ts')).loadProfilePlugins() : {}
+  const found = import.meta.env.DEV
+    ? await (await import('./profile-plugins.ts')).loadProfilePlugins(place)
+    : {}
   const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools', ...found })
   persistStorage(kernel.context, navigator.storage)
   place.replaceChildren()

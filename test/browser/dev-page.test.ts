@@ -7,47 +7,51 @@ import { homeFor } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { mouseOn } from './helpers/panel-page.ts'
+import { shoot } from './helpers/shoot.ts'
 
 const browserTest = withChromium(test)
 
-const ratesCode = (id: string, price: number): string => `
-export default {
+const ratesCode = (id: string, price: number, toCurrency: string): string => `{
   kind: 'rates', id: '${id}', displayName: 'The ${id}',
   apply({ hooks, options }) {
-    hooks.fetchRates.tapPromise('${id}', async ({ offer }) => offer({ fromCurrency: 'BTC', toCurrency: 'iso:XTS' }, options.price ?? ${price}))
+    hooks.fetchRates.tapPromise('${id}', async ({ offer }) =>
+      offer({ fromCurrency: 'BTC', toCurrency: '${toCurrency}' }, options.price ?? ${price}))
   }
-}
-`
+}`
 
 browserTest(
-  'the page that is rebuilt while it is edited has the plugins of the profile, in cells, and says why others are not loaded',
+  'the page that is rebuilt while it is edited runs the plugins of the profile: in cells, in the page where their owner wants that, and those of its config as it was allowed',
   async (t, browser) => {
     const home = homeFor(t)
     const author = join(home, 'author')
     mkdirSync(author)
-    const add = async (id: string, price: number, ...flags: readonly string[]): Promise<void> => {
-      writeFileSync(join(author, `${id}.ts`), ratesCode(id, price))
-      const args = [
-        'plugins',
-        'add',
-        join(author, `${id}.ts`),
-        '--yes',
-        '--json',
-        '--profile',
-        'mine',
-        ...flags
-      ]
-      const ran = await runInProcess(args, { home })
+    const holdfast = async (...args: readonly string[]): Promise<void> => {
+      const ran = await runInProcess(['plugins', ...args, '--yes', '--json', '--profile', 'mine'], { home })
       t.is(ran.code, 0, ran.stdout)
     }
-    await add('corner', 41, '--option', 'price=42')
+    const add = async (id: string, code: string, ...flags: readonly string[]): Promise<void> => {
+      writeFileSync(join(author, `${id}.ts`), code)
+      await holdfast('add', join(author, `${id}.ts`), ...flags)
+    }
+    const exported = (id: string, price: number, toCurrency: string): string =>
+      `export default ${ratesCode(id, price, toCurrency)}`
+    await add('corner', exported('corner', 41, 'iso:XTS'), '--option', 'price=42')
     writeFileSync(join(author, 'options.json'), '{"price":7}')
-    await add('secret', 7, '--options-file', join(author, 'options.json'))
-    await add('torn', 1)
-    await add('trusted', 2, '--no-cell')
-    const plugins = join(home, 'config', 'mine', 'plugins')
-    const torn = readdirSync(plugins).find(name => /^torn-.*\.mjs$/.test(name)) ?? ''
-    appendFileSync(join(plugins, torn), '//')
+    await add('secret', exported('secret', 6, 'iso:XTA'), '--options-file', join(author, 'options.json'))
+    await add('torn', exported('torn', 1, 'iso:XTD'))
+    await add('trusted', exported('trusted', 2, 'iso:XTB'), '--no-cell')
+    const reader = exported('reader', 5, 'iso:XTD').replace('options.price', 'readFileSync.length')
+    await add('reader', `import { readFileSync } from 'node:fs'\n${reader}`, '--no-cell')
+    const folder = join(home, 'config', 'mine')
+    const torn = readdirSync(join(folder, 'plugins')).find(name => /^torn-.*\.mjs$/.test(name)) ?? ''
+    appendFileSync(join(folder, 'plugins', torn), '//')
+    const config = (price: number, toCurrency: string): void =>
+      writeFileSync(
+        join(folder, 'holdfast.config.ts'),
+        `export default { plugins: [${ratesCode('inline', price, toCurrency)}], pluginOptions: { trusted: { price: 3 } } }`
+      )
+    config(9, 'iso:XTC')
+    await holdfast('allow')
 
     const server = spawn(process.execPath, ['scripts/build-pages.mjs', 'serve', '--profile', 'mine'], {
       env: { ...process.env, HOLDFAST_HOME: home },
@@ -58,34 +62,58 @@ browserTest(
       createInterface({ input: server.stdout }).once('line', resolve)
       server.once('exit', code => reject(new Error(`The server ended with ${code}`)))
     })
+    const stolen = await fetch(new URL('/profile-plugins.json', url))
+    t.is(stolen.status, 401)
+    t.is(await stolen.text(), '{}')
+
     const profile = await browser.newContext()
     t.teardown(() => profile.close())
     const page = await profile.newPage()
-    page.setDefaultTimeout(4 * STEP_LIMIT)
+    // All rows are in view.
+    await page.setViewportSize({ width: 1280, height: 1600 })
+    page.setDefaultTimeout(STEP_LIMIT)
     await page.goto(url)
     await page.getByText('live', { exact: true }).waitFor()
+    t.false(page.url().includes('token'))
     const hand = mouseOn(page)
-    const findRoute = async (): Promise<void> => {
+    const findRoute = async (toCurrency: string, price: number): Promise<void> => {
       await hand.open('Rate routes')
       await hand.fill('From', 'BTC')
-      await hand.fill('To', 'iso:XTS')
+      await hand.fill('To', toCurrency)
       await hand.press('Find the route')
-      await page.getByText('1 BTC = 42 iso:XTS').waitFor({ timeout: STEP_LIMIT / 3 })
+      await page.getByText(`1 BTC = ${price} ${toCurrency}`).waitFor({ timeout: STEP_LIMIT / 3 })
     }
-    // A package that the development server finds late reloads the page, which forgets what was typed.
-    await findRoute().catch(findRoute).catch(findRoute)
+    const finds = async (toCurrency: string, price: number): Promise<void> => {
+      const find = (): Promise<void> => findRoute(toCurrency, price)
+      // A package that the development server finds late reloads the page, which forgets what was typed.
+      await find().catch(find).catch(find)
+    }
+    const reads = (text: RegExp): Promise<void> => page.getByText(text).first().waitFor()
+    await finds('iso:XTS', 42)
+    await finds('iso:XTA', 7)
+    await finds('iso:XTB', 3)
+    await finds('iso:XTC', 9)
+    await reads(/^Without a cell, .*keys included: trusted, inline of holdfast\.config\.$/)
     await hand.open('Plugins')
-    await page
-      .getByText(/torn.* has changed since the plugin was added/)
-      .first()
-      .waitFor()
-    await page
-      .getByText(/it has options of a file/)
-      .first()
-      .waitFor()
-    await page
-      .getByText(/it was added with --no-cell/)
-      .first()
-      .waitFor()
+    await reads(/torn.* has changed since the plugin was added/)
+    await reads(/it imports node:fs, which no page has/)
+    await shoot(page, 'dev-page')
+
+    config(10, 'iso:XTE')
+    await reads(
+      /^holdfast\.config\.ts is not loaded: holdfast\.config\.ts has changed\. .* run holdfast plugins allow --profile mine\.$/
+    )
+    await reads(/keys included: trusted\.$/)
+    await shoot(page, 'dev-page-changed-config')
+    await holdfast('allow')
+    await page.getByText(/^holdfast\.config\.ts is not loaded/).waitFor({ state: 'detached' })
+    await finds('iso:XTE', 10)
+
+    const strange = await browser.newContext()
+    t.teardown(() => strange.close())
+    const stranger = await strange.newPage()
+    stranger.setDefaultTimeout(STEP_LIMIT)
+    await stranger.goto(url.replace(/#.*/, ''))
+    await stranger.getByText(/opened without its token\. Open the address/).waitFor()
   }
 )

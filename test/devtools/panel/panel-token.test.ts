@@ -1,5 +1,5 @@
 import test from 'ava'
-import { type TokenPage, takeToken } from '../../../devtools/panel/panel-token.ts'
+import { type TokenPage, takeToken } from '../../../devtools/react/panel-token.ts'
 
 const TOKEN = 'c2VjcmV0LXRva2VuLW9mLTMyLWJ5dGVzLWhlcmUtLS0'
 
