@@ -21,6 +21,8 @@ export interface ServerKind {
   readonly notifiesEarly?: boolean
   /** Letters below which replies wait for others, so that their lengths tell an eavesdropper less. */
   readonly holdsBelow?: number
+  /** What becomes of a subscription beyond the limit: the words of Fulcrum or those of the fake server's own, or the end of the connection. */
+  readonly atLimit?: 'closed' | 'exhausted' | 'refused'
   /** What a client may cost before the connection ends, and what one error does. */
   readonly cost?: { readonly limit: number; readonly error: number }
 }
@@ -41,11 +43,11 @@ export const serverKinds: Readonly<Record<KindName, ServerKind>> = {
   },
   electrumx: {
     ...{ software: 'ElectrumX 1.18.0', versions: ['1.4', '1.6'], maxBatch: 5000, lacks: [], tooLong: 10001 },
-    ...{ holdsBelow: 1024, cost: { limit: 10_000, error: 100 } }
+    ...{ holdsBelow: 1024, cost: { limit: 10_000, error: 100 }, atLimit: 'exhausted' }
   },
   fulcrum: {
     ...{ software: 'Fulcrum 2.1.1', versions: ['1.4', '1.6'], maxBatch: 345, lacks: [] },
-    ...{ tooLong: 'empty', notifiesEarly: true }
+    ...{ tooLong: 'empty', notifiesEarly: true, atLimit: 'refused' }
   },
   romanz: {
     ...{ software: 'electrs/0.11.1', versions: ['1.4', '1.4'], maxBatch: 5000, lacks: [MEMPOOL] },

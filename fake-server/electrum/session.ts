@@ -123,15 +123,23 @@ class Session implements ElectrumSessionState {
   }
 
   watchScript(scriptHash: string): string | null {
-    if (!this.#scripts.has(scriptHash) && this.#scripts.size >= this.#limits.maxSubscriptions) {
-      throw new RpcFault(RPC.refused, `too many subscriptions (limit ${this.#limits.maxSubscriptions})`)
-    }
+    if (!this.#scripts.has(scriptHash) && this.#scripts.size >= this.#limits.maxSubscriptions)
+      throw this.#refuseSubscription()
     if (this.#kind.tooLong === 'closed') this.checkHistoryLength(this.#lengthOf(scriptHash))
     const status = this.#statusOf(scriptHash)
     this.#scripts.set(scriptHash, status)
     if (this.#kind.notifiesEarly === true && status !== null)
       this.#send(notification('blockchain.scripthash.subscribe', [scriptHash, status]))
     return status
+  }
+
+  #refuseSubscription(): RpcFault {
+    const { atLimit } = this.#kind
+    if (atLimit === 'closed') this.#end()
+    if (atLimit === 'exhausted') this.#exhaust()
+    return atLimit === 'refused'
+      ? new RpcFault(TOO_MUCH, 'Subscription limit reached')
+      : new RpcFault(RPC.refused, `too many subscriptions (limit ${this.#limits.maxSubscriptions})`)
   }
 
   unwatchScript(scriptHash: string): boolean {
@@ -242,7 +250,10 @@ class Session implements ElectrumSessionState {
     const { cost } = this.#kind
     if (cost === undefined) return
     this.#cost += cost.error
-    if (this.#cost <= cost.limit) return
+    if (this.#cost > cost.limit) this.#exhaust()
+  }
+
+  #exhaust(): void {
     this.#send(errorReply(null, { code: -101, message: 'excessive resource usage' }))
     this.#end()
   }
@@ -282,7 +293,7 @@ class Session implements ElectrumSessionState {
   }
 }
 
-/** The code of Fulcrum for a batch that is too large. */
+/** The code of Fulcrum for what is more than it gives. */
 const TOO_MUCH = 4
 
 /** None for a notification. */

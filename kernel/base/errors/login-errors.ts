@@ -39,6 +39,8 @@ export interface LoginErrorDetails {
   CONNECTION_LOST: { server: string; reason: string }
   /** `refused`: which kind of chain the server shows; `reason`: in words. */
   CHAIN_REFUSED: { server: string; reason: string; refused: 'clock' | 'forged' | 'stale' | 'weaker' }
+  /** `limit`: how many addresses the server watches for one device. */
+  SERVER_FULL: { server: string; limit: number }
   /** The body was no JSON. */
   INVALID_JSON: { status: number }
   /** The JSON has another shape than the protocol says. `path` names the field, `rule` what it broke. */
@@ -188,6 +190,14 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
         : `${server} shows a ${refused} chain: ${reason}`,
     hint: () =>
       'The wallet asks another server if it knows one. Nothing was lost. If the clock of this device is named, set it.',
+    retryable: true
+  },
+  SERVER_FULL: {
+    name: 'NetworkError',
+    exitCode: 20,
+    message: ({ server, limit }) =>
+      `${server} watches no more than ${limit} addresses for this device, and no other server has room for this wallet`,
+    hint: () => 'Name one more server of this currency, or pause wallets that you do not need now.',
     retryable: true
   },
   INVALID_JSON: {

@@ -1,6 +1,5 @@
 import {
   type AddressRequest,
-  type ConnectionLoss,
   type CurrencyEngine,
   compact,
   type EngineCoin,
@@ -21,7 +20,10 @@ import type { ChainTip } from './electrum/headers.ts'
 import type { ElectrumPool } from './electrum/pool.ts'
 import type { PoolClient } from './electrum/pool-clients.ts'
 import { broadcast, findPayment } from './electrum/requests.ts'
+import { SubscriptionLimit } from './electrum/server-scores.ts'
+import type { WalletSeat } from './electrum/spread.ts'
 import type { Witness } from './electrum/witness.ts'
+import { EngineReports } from './engine-reports.ts'
 import { regrade, releaseHeld, SecondOpinion } from './grades.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
 import { signUtxoMessage } from './messages.ts'
@@ -37,7 +39,8 @@ import { freshAddressOf, reportOf, type WalletContext, WalletState } from './wal
 
 /** What an engine is made from besides the kernel's request. */
 export interface UtxoEngineOptions extends Pick<WalletContext, 'coin' | 'network' | 'io'> {
-  readonly pool: ElectrumPool
+  /** Gives the wallet its place among the connections to the servers. */
+  readonly seatOf: (client: PoolClient) => WalletSeat
   /** Absent where the user named one server. */
   readonly witness?: Witness | undefined
 }
@@ -63,55 +66,57 @@ type SweepArguments = Parameters<NonNullable<CurrencyEngine['sweepPrivateKeys']>
  */
 class UtxoEngine implements CurrencyEngine {
   readonly #request: EngineRequest
-  readonly #pool: ElectrumPool
+  readonly #seat: WalletSeat
   readonly #state: WalletState
   readonly #client: PoolClient
   readonly #steps: SeenSteps
   readonly #opinion: SecondOpinion
-  #detach: (() => void) | undefined
   readonly #scans = new ScanLoop({
     scan: () => this.#scan(),
     canScan: () => !this.#isDead && !this.#isResetting && this.#pool.isOpen,
-    onDone: () => this.#compareSoon()
+    onDone: () => this.#onScanned()
   })
   #isStarted = false
   #isDead = false
   #isResetting = false
+  readonly #reports: EngineReports
   #height = 0
   /** Of the newest block, in Unix seconds; undefined until a server has shown it. */
   #blockTime: number | undefined
-  #reportedTime: number | undefined
-  /** What was reported last. */
-  #reportedHeight = 0
-  #reportedBalance: string | undefined
-  #reportedDetails: string | undefined
-  #reportedAddress: string | undefined
-  #reportedRatio = -1
   /** What does not work now; '' for nothing. */
   #fault = ''
-  #reportedStatus = ''
-  #reportedCheckpoint: string | undefined
+  /** True while no server has room for the wallet. */
+  #isRefused = false
 
   constructor(options: UtxoEngineOptions, request: EngineRequest, keys: AccountKeys) {
     this.#request = request
-    this.#pool = options.pool
     this.#opinion = new SecondOpinion(options.witness, options.io.clock)
     this.#state = new WalletState(options, keys, request.store)
     this.#steps = new SeenSteps(this.#state.saved, request.seenTxCheckpoint)
-    this.#reportedCheckpoint = request.seenTxCheckpoint
+    this.#reports = new EngineReports(request.callbacks, request.seenTxCheckpoint)
+    const state = this.#state
     this.#client = {
-      scripts: this.#state.scripts,
+      scripts: state.scripts,
+      get expected() {
+        return state.table.wanted
+      },
       onOpen: () => this.#scanSoon(),
       onTip: tip => this.#setTip(tip),
       onLinked: () => this.#regrade(),
       onScript: (scripthash, status) => this.#onScript(scripthash, status),
-      onLost: loss => this.#reportConnection(loss),
+      onLost: loss => this.#reports.connection(loss),
       onReady: () => {
-        this.#reportStatus('')
-        this.#reportConnection(undefined)
+        if (!this.#isRefused) this.#reportStatus('')
+        this.#reports.connection(undefined)
       },
       onFault: text => this.#reportStatus(text)
     }
+    this.#seat = options.seatOf(this.#client)
+  }
+
+  /** The connection that the wallet has now. */
+  get #pool(): ElectrumPool {
+    return this.#seat.pool
   }
 
   async load(): Promise<void> {
@@ -126,7 +131,7 @@ class UtxoEngine implements CurrencyEngine {
     if (this.#isStarted || this.#isDead) return
     this.#isStarted = true
     this.#attach()
-    this.#reportHeight()
+    this.#reports.height(this.#height, this.#blockTime)
     this.#reportBalance()
     this.#reportTransactions(this.#steps.unseen(this.#state.ledger))
     await this.#write(new Map())
@@ -134,15 +139,15 @@ class UtxoEngine implements CurrencyEngine {
 
   async killEngine(): Promise<void> {
     this.#isDead = true
+    this.#reports.end()
     this.#opinion.end()
-    this.#detach?.()
-    this.#detach = undefined
+    this.#seat.detach()
   }
 
   async syncNetwork(): Promise<number> {
     this.#checkAlive()
     this.#attach()
-    await this.#pool.whenReady(READY_MS)
+    await this.#seat.ready(READY_MS)
     await this.#scans.run().catch(this.#asNetworkFailure)
     const { reserved, ledger } = this.#state
     const isWaiting = this.#opinion.concern === '' && [...ledger.all()].some(({ heldSince }) => heldSince > 0)
@@ -160,8 +165,7 @@ class UtxoEngine implements CurrencyEngine {
     } finally {
       this.#isResetting = false
     }
-    this.#reportedRatio = -1
-    this.#reportRatio(0)
+    this.#reports.beginAgain()
     await this.#scans.run().catch(this.#asNetworkFailure)
   }
 
@@ -213,7 +217,7 @@ class UtxoEngine implements CurrencyEngine {
   async sweepPrivateKeys(...[spend, keys, kept, following]: SweepArguments): Promise<EngineTransaction> {
     this.#checkAlive()
     this.#attach()
-    await this.#pool.whenReady(READY_MS)
+    await this.#seat.ready(READY_MS)
     const address = await this.#state.addressAt(this.#state.table.mainBranch(0), undefined)
     const found = { pool: this.#pool, address, kept, ...compact({ following }), ...this.#opinion.second }
     const source = { ...(await this.#spendSource()), ...found }
@@ -235,6 +239,8 @@ class UtxoEngine implements CurrencyEngine {
   async broadcastTx(transaction: EngineTransaction): Promise<EngineTransaction> {
     this.#checkAlive()
     this.#attach()
+    // A payment waits for a server that comes back.
+    await this.#seat.ready(SEND_MS, true)
     await broadcast(this.#pool, transaction, this.#state.parentsOf(transaction))
     return transaction
   }
@@ -279,7 +285,7 @@ class UtxoEngine implements CurrencyEngine {
   }
 
   #attach(): void {
-    if (this.#detach === undefined && !this.#isDead) this.#detach = this.#pool.attach(this.#client)
+    if (!this.#isDead) this.#seat.attach()
     const { tip } = this.#pool
     if (tip !== undefined) this.#setTip(tip)
   }
@@ -310,14 +316,30 @@ class UtxoEngine implements CurrencyEngine {
       for await (const { changes, ratio } of scan(context)) await this.#step(changes, ratio)
     } catch (error) {
       if (this.#isDead) return
+      if (error instanceof SubscriptionLimit) await this.#onRefused(pool, error)
       // A later connection is not to blame for what an earlier one did.
       if (generation === pool.generation) pool.blame(error)
       throw error
     }
   }
 
-  /** In the background: a wallet does not wait for a second server. */
-  #compareSoon(): void {
+  /** Goes to another server, and scans there. @throws SERVER_FULL where there is none with room */
+  async #onRefused(pool: ElectrumPool, { server, limit }: SubscriptionLimit): Promise<void> {
+    // The server has been asked to forget the wallet.
+    for (const record of this.#state.table.records())
+      if (record.generation === pool.generation) record.generation = 0
+    if (pool === this.#pool && !this.#seat.move()) {
+      this.#isRefused = true
+      throw new WalletError('SERVER_FULL', { server, limit })
+    }
+    await this.#seat.ready(READY_MS)
+    this.#scanSoon()
+  }
+
+  #onScanned(): void {
+    if (this.#isRefused) this.#reportStatus('')
+    this.#isRefused = false
+    // In the background: a wallet does not wait for a second server.
     this.#opinion.compareSoon(
       () => ({ pool: this.#pool, ...this.#state.known }),
       fresh => this.#onCompared(fresh)
@@ -344,7 +366,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#reportTransactions(changed)
     if (changed.length > 0 || ratio === 1) this.#reportBalance()
     this.#reportAddress()
-    if (ratio !== undefined) this.#reportRatio(ratio)
+    if (ratio !== undefined) this.#reports.ratio(ratio)
     await this.#write(changes)
   }
 
@@ -379,7 +401,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#blockTime = height === 0 ? undefined : header.time
     const isSame = height === this.#height
     this.#height = height
-    this.#reportHeight()
+    this.#reports.height(height, this.#blockTime)
     if (isSame) return
     if (this.#isStarted) this.#reportBalance()
     void this.#write(new Map([['h', String(height)]]))
@@ -403,77 +425,32 @@ class UtxoEngine implements CurrencyEngine {
 
   /** Reports what does not work, or else what two servers differ about as long as they do. */
   #showStatus(): void {
-    const text = this.#fault === '' ? this.#opinion.concern : this.#fault
-    if (this.#isDead || text === this.#reportedStatus) return
-    this.#reportedStatus = text
-    this.#request.callbacks.onStatus(text)
-  }
-
-  #reportConnection(lost: ConnectionLoss | undefined): void {
-    if (!this.#isDead) this.#request.callbacks.onConnectionChanged(lost)
-  }
-
-  #reportHeight(): void {
-    const time = this.#blockTime
-    if (this.#isDead || (this.#height === this.#reportedHeight && time === this.#reportedTime)) return
-    this.#reportedHeight = this.#height
-    this.#reportedTime = time
-    this.#request.callbacks.onBlockHeightChanged(this.#height, time)
-  }
-
-  /** Grows only; a wallet that was complete stays so until it is read anew. */
-  #reportRatio(ratio: number): void {
-    if (this.#isDead || ratio <= this.#reportedRatio) return
-    this.#reportedRatio = ratio
-    this.#request.callbacks.onAddressesChecked(ratio)
+    this.#reports.status(this.#fault === '' ? this.#opinion.concern : this.#fault)
   }
 
   /** A height alone can ripen coins, and a signed payment reserve them. */
   #reportBalance(): void {
-    if (this.#isDead) return
-    const { callbacks } = this.#request
-    const balance = String(this.#state.ledger.balance())
-    if (balance !== this.#reportedBalance) {
-      this.#reportedBalance = balance
-      callbacks.onTokenBalanceChanged(null, balance)
-    }
-    const source = { ...this.#state.now(), height: this.#height }
-    const details = balancePartsOf(source, this.#opinion.isAgreed)
-    const text = JSON.stringify(details)
-    // The kernel may have ended the engine when it received the balance.
-    if (this.#isDead || text === this.#reportedDetails) return
-    this.#reportedDetails = text
-    callbacks.onBalanceDetailsChanged(null, details)
+    const { ledger } = this.#state
+    this.#reports.balance(String(ledger.balance()), () =>
+      balancePartsOf({ ...this.#state.now(), height: this.#height }, this.#opinion.isAgreed)
+    )
   }
 
-  /** The first call only remembers; the kernel asks for the address itself. */
   #reportAddress(): void {
-    if (this.#isDead) return
     const { table } = this.#state
-    const record = table.firstUnused(table.mainBranch(0))
-    const before = this.#reportedAddress
-    this.#reportedAddress = record?.scripthash
-    if (before !== undefined && before !== this.#reportedAddress) this.#request.callbacks.onAddressChanged()
+    this.#reports.address(table.firstUnused(table.mainBranch(0))?.scripthash)
   }
 
   /** Of an engine that is not started, an earlier one may have left transactions unreported. */
   #reportTransactions(changed: readonly LedgerTx[]): void {
     if (this.#isDead) return
-    const reports = changed.flatMap(tx => reportOf(this.#state, tx) ?? [])
-    if (reports.length > 0) this.#request.callbacks.onTransactionsChanged(reports)
-    if (this.#isStarted) this.#reportCheckpoint()
-  }
-
-  /** Everything up to here has been reported. */
-  #reportCheckpoint(): void {
-    const { checkpoint } = this.#steps
-    if (this.#isDead || checkpoint === this.#reportedCheckpoint) return
-    this.#reportedCheckpoint = checkpoint
-    this.#request.callbacks.onSeenTxCheckpoint(checkpoint)
+    this.#reports.transactions(changed.flatMap(tx => reportOf(this.#state, tx) ?? []))
+    if (this.#isStarted) this.#reports.checkpoint(this.#steps.checkpoint)
   }
 }
 
 const READY_MS = 20_000
+const SEND_MS = 15_000
 /** The server pushes what changes, and a new connection scans: a look finds what both have missed. */
 const LOOK_AGAIN_MS = 60_000
 /** With each look, the wallet asks what has become of its payments. */

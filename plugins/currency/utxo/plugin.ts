@@ -3,7 +3,7 @@ import { compact } from '../../../kernel/plugin-api.ts'
 import { memoOptions } from './chain/transaction.ts'
 import { type ChainServer, hostOf, readElectrumUrl } from './electrum/connection.ts'
 import { LinkedHeaders } from './electrum/headers.ts'
-import { ElectrumPool } from './electrum/pool.ts'
+import { ServerSpread } from './electrum/spread.ts'
 import { queryWitness, type Witness } from './electrum/witness.ts'
 import { openEngine, type UtxoEngineOptions } from './engine.ts'
 import { readEsploraUrl } from './http/esplora.ts'
@@ -33,8 +33,9 @@ const infoOf = (coin: CoinRow): CurrencyInfo => ({
  *
  * Options: `network` (such as `regtest`; the row's first by default) and `servers`, a list of Electrum servers
  * (`tcp://host:port`, `tls://host:port`, `ws://…`, `wss://…`), of Esplora's (`esplora+https://host/api`) and of nodes of one's own
- * (`rpc+http://127.0.0.1:port`, whose login the io adds). All wallets of a coin share one connection;
- * through a proxy each has its own, on a circuit that no other wallet uses, so that a server cannot tell that they belong together.
+ * (`rpc+http://127.0.0.1:port`, whose login the io adds). The wallets of a coin share a connection,
+ * and more of them than a server gives are spread over the others; through a proxy each has its own, on a circuit that no other wallet
+ * uses, so that a server cannot tell that they belong together.
  */
 export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
   kind: 'currency',
@@ -45,22 +46,14 @@ export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
     const network = networkOf(coin, options)
     const servers = serversOf(network, options)
     const linked = new LinkedHeaders(io, network, disk)
-    const shared = new ElectrumPool(io, network, { servers, log, linked })
+    const spread = new ServerSpread(io, network, { servers, log, linked })
     /** The servers of one wallet: the one that it follows, and another that is compared with it. */
-    const serversOfWallet = (): Pick<UtxoEngineOptions, 'pool' | 'witness'> => {
+    const serversOfWallet = (): Pick<UtxoEngineOptions, 'seatOf' | 'witness'> => {
       const circuit = io.isProxied === true ? io.crypto.toHex(io.random(8)) : undefined
       const witness: Witness = (url, query) =>
-        linked.witness(query, full =>
-          queryWitness(
-            { io, network, circuit },
-            // Two ports of one host are one server's word.
-            servers.filter(server => hostOf(server) !== hostOf({ url })),
-            full
-          )
-        )
+        linked.witness(query, full => queryWitness({ io, network, circuit }, othersOf(servers, url), full))
       return {
-        pool:
-          circuit === undefined ? shared : new ElectrumPool(io, network, { servers, log, linked, circuit }),
+        seatOf: client => spread.seat(client, circuit),
         ...compact({ witness: new Set(servers.map(hostOf)).size > 1 ? witness : undefined })
       }
     }
@@ -111,6 +104,13 @@ const serversOf = (network: NetworkRow, options: JsonObject): readonly ChainServ
       )
     return server
   })
+}
+
+/** The other servers than one, those after it first, so that not all wallets ask the same one. Two ports of a host are one server's word. */
+const othersOf = (servers: readonly ChainServer[], url: string): readonly ChainServer[] => {
+  const at = servers.findIndex(server => server.url === url)
+  const others = [...servers.slice(at + 1), ...servers.slice(0, Math.max(0, at))]
+  return others.filter(server => hostOf(server) !== hostOf({ url }))
 }
 
 const readServerUrl = (url: string): ChainServer | undefined =>

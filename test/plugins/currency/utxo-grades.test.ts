@@ -416,6 +416,8 @@ test('without a second server a payment waits for ten minutes, counts then by th
   t.like(alice.reported.details.at(-1), { spendable: '0', incoming: '70000' })
   t.true((await alice.engine.syncNetwork({})) < 60_000, 'it looks again soon')
   await until('it was asked', () => world.ports.includes(2))
+  // Its refusal has come, too.
+  await clock.turn()
   world.pass(590_000)
   await alice.engine.syncNetwork({})
   t.deepEqual(gradesOf(alice), ['claimed unconfirmed'])

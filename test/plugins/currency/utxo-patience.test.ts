@@ -11,6 +11,7 @@ import { readElectrumUrl } from '../../../plugins/currency/utxo/electrum/connect
 import { LinkedHeaders } from '../../../plugins/currency/utxo/electrum/headers.ts'
 import { ElectrumPool } from '../../../plugins/currency/utxo/electrum/pool.ts'
 import type { PoolClient } from '../../../plugins/currency/utxo/electrum/pool-clients.ts'
+import { ServerScores } from '../../../plugins/currency/utxo/electrum/server-scores.ts'
 import { readEsploraUrl } from '../../../plugins/currency/utxo/http/esplora.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
@@ -220,13 +221,14 @@ test('a payment leaves at once and alone, however many requests wait for a serve
 const regtestPool = (io: Io, server: ChainServer): ElectrumPool => {
   const regtest = bitcoinRow.networks.find(({ name }) => name === 'regtest') ?? bitcoinRow.networks[0]
   return new ElectrumPool(io, regtest, {
-    ...{ servers: [server], linked: new LinkedHeaders(io, regtest, memoryDisk()) },
+    ...{ scores: new ServerScores([server], io.clock), linked: new LinkedHeaders(io, regtest, memoryDisk()) },
     log: { debug() {}, info() {}, warn() {}, error() {} }
   })
 }
 
 const silentClient = (onFault: (text: string) => void): PoolClient => ({
   scripts: { placeOf: () => undefined, branches: () => [] },
+  expected: 0,
   ...{ onOpen() {}, onTip() {}, onLinked() {}, onScript() {}, onLost() {}, onReady() {} },
   onFault
 })

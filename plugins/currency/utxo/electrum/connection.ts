@@ -340,7 +340,11 @@ class ElectrumConnection implements ChainConnection {
     const request = typeof id === 'number' ? this.#sent.get(id) : undefined
     if (typeof id !== 'number' || request === undefined) {
       if (typeof id === 'number' && this.#abandoned.onAnswer(id)) return
-      if ((id === null || id === undefined) && error !== undefined && this.#retryBatches()) return
+      if ((id === null || id === undefined) && error !== undefined) {
+        const refusal = refusalOf(error)
+        if (isExhausted(refusal)) this.close(refusal)
+        if (this.#isClosed || this.#retryBatches()) return
+      }
       this.close(new ElectrumFault('The server answered a question that was not asked'))
       return
     }
@@ -408,6 +412,11 @@ export class ElectrumRefusal extends Error {
     this.code = code
   }
 }
+
+/** True if a server says that this device has used all that it gives one: ElectrumX then ends the connection. */
+export const isExhausted = (error: unknown): error is ElectrumRefusal =>
+  error instanceof ElectrumRefusal &&
+  (error.code === -101 || /excessive (resource|flood)/i.test(error.message))
 
 /** The code of a refusal: the server has no such method. */
 export const NO_METHOD = -32601

@@ -1,14 +1,12 @@
 import {
   type Abort,
-  type ConnectionLoss,
-  compact,
   type EngineLog,
   type Io,
   type Json,
   makeAbort,
   patienceOf,
   type SigningOptions,
-  WalletError
+  type WalletError
 } from '../../../../kernel/plugin-api.ts'
 import type { BlockHeader } from '../chain/header.ts'
 import { type ChainOrigin, ChainRefusal } from '../chain/header-chain.ts'
@@ -20,9 +18,7 @@ import {
   type ElectrumCall,
   ElectrumFault,
   ElectrumRefusal,
-  reasonOf,
-  ServerLesson,
-  unreachable
+  ServerLesson
 } from './connection.ts'
 import { type ChainTip, HeaderCache, type LinkedHeaders } from './headers.ts'
 import { type PoolClient, PoolClients } from './pool-clients.ts'
@@ -37,27 +33,35 @@ import {
   type SpokenVersion
 } from './replies.ts'
 import { ServerFees } from './server-fees.ts'
+import type { ServerScores } from './server-scores.ts'
+import { ServerTurn } from './server-turn.ts'
+import { Subscriptions } from './subscriptions.ts'
 import { TipFollower } from './tip-follower.ts'
 
 /** Options of {@link ElectrumPool}. */
 export interface ElectrumPoolOptions {
-  readonly servers: readonly ChainServer[]
+  /** The servers, and what all pools of them know. */
+  readonly scores: ServerScores
   readonly log: EngineLog
   /** What pools of one network share. */
   readonly linked: LinkedHeaders
   /** Through a proxy, the connections of pools with other circuits cannot be linked to those of this one. */
   readonly circuit?: string
+  /** Is called after each failure of a server, once the next attempt is due. */
+  readonly onLost?: () => void
 }
 
 /**
- * The one connection of a coin, shared by all its wallets, or by one wallet through a proxy; it moves on to the next server when one fails.
+ * One connection of a coin, shared by wallets, or of one wallet through a proxy; it moves on to the next server when one fails, and
+ * passes over those that other pools ask.
  *
  * It is open exactly while somebody is attached. A server whose first block is not the network's is never used.
  */
 export class ElectrumPool {
   readonly #io: Io
   readonly #network: NetworkRow
-  readonly #servers: readonly ChainServer[]
+  readonly #scores: ServerScores
+  readonly #onLost: (() => void) | undefined
   /** The URLs of servers that closed a connection instead of agreeing on a version; they are given one version only. */
   readonly #oldServers = new Set<string>()
   /** What the server has agreed to. A try of what it does not know is an error, and a hundred errors end the connection. */
@@ -77,17 +81,15 @@ export class ElectrumPool {
   #cancelRetry: (() => void) | undefined
   #cancelTrust: (() => void) | undefined
   #endListening: (() => void) | undefined
-  #failures = 0
-  /** How often a connection failed since a server was last ready for a while. */
-  #untrusted = 0
-  /** Of the server that failed last. */
-  #loss: ConnectionLoss | undefined
+  readonly #turn: ServerTurn
   #generation = 0
   #tip: ChainTip | undefined
   /** Of the connection. */
   #follower: TipFollower | undefined
   readonly #fees: ServerFees
   #server: ChainServer | undefined
+  /** Of the connection. */
+  #subscriptions: Subscriptions | undefined
 
   constructor(io: Io, network: NetworkRow, options: ElectrumPoolOptions) {
     this.#io = io
@@ -95,7 +97,10 @@ export class ElectrumPool {
     this.#headers = new HeaderCache(io, network)
     this.#linked = options.linked
     this.#fees = new ServerFees(io.clock)
-    this.#servers = options.servers
+    this.#scores = options.scores
+    // Pools of a proxy ask the same server on circuits of their own.
+    this.#turn = new ServerTurn(options.scores, { user: this, mayShare: options.circuit !== undefined })
+    this.#onLost = options.onLost
     this.#log = options.log
     this.#circuit = options.circuit
   }
@@ -120,6 +125,26 @@ export class ElectrumPool {
 
   get isOpen(): boolean {
     return this.#connection !== undefined
+  }
+
+  /** True once the server has passed its checks. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  /** True if no wallet is attached. */
+  get isEmpty(): boolean {
+    return this.#clients.isEmpty
+  }
+
+  /** How many subscriptions the server has of this pool, or will have. */
+  get load(): number {
+    return this.#clients.load + (this.#subscriptions?.left ?? 0)
+  }
+
+  /** Begins with another server than the first, as long as no wallet is attached. */
+  startAt(place: number): void {
+    if (this.isEmpty) this.#turn.startAt(place)
   }
 
   /** True if the server takes a payment together with those that it spends. */
@@ -148,8 +173,8 @@ export class ElectrumPool {
    */
   whenReady(limitMs: number, isPatient = false): Promise<void> {
     if (this.#isReady) return Promise.resolve()
-    if (this.#servers.length === 0)
-      return Promise.reject(unreachable(this.#servers, this.#loss, 'no server is configured'))
+    if (this.#scores.servers.length === 0)
+      return Promise.reject(this.#turn.unreachable('no server is configured'))
     // An explicit request does not wait for the end of a back-off, which may be a minute.
     if (this.#cancelRetry !== undefined) {
       this.#cancelRetry()
@@ -164,31 +189,26 @@ export class ElectrumPool {
         else reject(error)
       }
       const cancel = this.#io.clock.after(limitMs * patienceOf(this.#io), () =>
-        done(unreachable(this.#servers, this.#loss, 'The server does not answer'))
+        done(this.#turn.unreachable('The server does not answer'))
       )
-      const waiting = { done, failuresLeft: isPatient ? Number.POSITIVE_INFINITY : this.#servers.length }
+      const waiting = {
+        done,
+        failuresLeft: isPatient ? Number.POSITIVE_INFINITY : this.#scores.servers.length
+      }
       this.#waiting.add(waiting)
     })
   }
 
   /** What a wallet met while its server was there: the loss of it, or of every server if none stays. */
   lossOf(error: unknown): WalletError {
-    if (this.#untrusted >= this.#servers.length)
-      return unreachable(this.#servers, this.#loss, reasonOf(error))
-    const { refused, ...lost } = this.#loss ?? {
-      server: this.serverUrl,
-      reason: reasonOf(error),
-      refused: error instanceof ChainRefusal ? error.reason : undefined
-    }
-    if (refused !== undefined) return new WalletError('CHAIN_REFUSED', { ...lost, refused }, error)
-    return new WalletError('CONNECTION_LOST', lost, error)
+    return this.#turn.lossOf(this.serverUrl, error)
   }
 
   /** Asks many things at once; every promise settles by itself. @throws ElectrumRefusal, ElectrumFault, NETWORK */
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
     const connection = this.#connection
     if (connection === undefined)
-      return calls.map(() => Promise.reject(unreachable(this.#servers, this.#loss, 'no server is connected')))
+      return calls.map(() => Promise.reject(this.#turn.unreachable('no server is connected')))
     const ready = this.#ready
     return connection.callMany(calls).map(async reply => {
       const value = await reply
@@ -205,11 +225,14 @@ export class ElectrumPool {
     return this.#isReady ? this.#connection?.searchCoins?.(scripts, options) : undefined
   }
 
-  /** Subscribes scripts in one go and gives their statuses. @throws ElectrumFault, NETWORK */
+  /**
+   * Subscribes scripts in one go and gives their statuses.
+   *
+   * @throws SubscriptionLimit if the server gives no more; ElectrumFault, NETWORK
+   */
   async subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
-    this.#clients.watch(client, scripthashes)
-    const calls = scripthashes.map(hash => ({ method: 'blockchain.scripthash.subscribe', params: [hash] }))
-    return (await Promise.all(this.callMany(calls))).map(readStatus)
+    if (this.#subscriptions === undefined) throw this.#turn.unreachable('no server is connected')
+    return this.#subscriptions.subscribe(client, scripthashes)
   }
 
   /** Headers by height; those asked before come from memory. @throws ElectrumFault, NETWORK */
@@ -269,6 +292,7 @@ export class ElectrumPool {
     const forgotten = this.#clients.remove(client)
     if (forgotten === undefined) return
     if (this.#clients.isEmpty) {
+      this.#scores.leave(this)
       this.#cancelRetry?.()
       this.#cancelRetry = undefined
       this.#endListening?.()
@@ -276,18 +300,13 @@ export class ElectrumPool {
       this.#opening?.abort()
       this.#opening = undefined
       this.#connection?.close(new Error(UNNEEDED))
-      for (const { done } of [...this.#waiting])
-        done(unreachable(this.#servers, this.#loss, 'the wallet was closed'))
-    } else if (this.#isReady && this.#spoken?.canForget === true) {
-      const method = 'blockchain.scripthash.unsubscribe'
-      const calls = forgotten.map(scripthash => ({ method, params: [scripthash] }))
-      for (const reply of this.callMany(calls)) reply.catch(() => undefined)
-    }
+      for (const { done } of [...this.#waiting]) done(this.#turn.unreachable('the wallet was closed'))
+    } else this.#subscriptions?.forget(forgotten)
   }
 
   #open(): void {
     if (this.#opening !== undefined || this.#cancelRetry !== undefined || this.#clients.isEmpty) return
-    const server = this.#servers[this.#failures % Math.max(1, this.#servers.length)]
+    const server = this.#turn.next()
     if (server === undefined) {
       this.#clients.each(client => client.onFault('No server is configured'))
       return
@@ -313,7 +332,7 @@ export class ElectrumPool {
         if (!connection.isOpen) this.#lost(server, new Error('The server closed the connection'))
         else {
           this.#server = server
-          this.#begin(connection)
+          this.#begin(connection, server)
         }
       },
       error => {
@@ -327,9 +346,15 @@ export class ElectrumPool {
     )
   }
 
-  #begin(connection: ChainConnection): void {
+  #begin(connection: ChainConnection, server: ChainServer): void {
     this.#connection = connection
-    this.#generation++
+    this.#generation = this.#scores.nextGeneration()
+    this.#subscriptions = new Subscriptions({
+      ...{ clock: this.#io.clock, server, scores: this.#scores, clients: this.#clients },
+      canForget: () => this.#isReady && this.#spoken?.canForget === true,
+      whenReady: () => this.#ready,
+      callMany: calls => this.callMany(calls)
+    })
     const follower = new TipFollower(this.#io, connection, {
       ...{ headers: this.#headers, linked: this.#linked, before: this.#tip },
       onTip: tip => {
@@ -344,12 +369,8 @@ export class ElectrumPool {
       () => {
         if (connection !== this.#connection) return
         this.#isReady = true
-        // Keeps the place in the list, forgets the failed rounds.
-        this.#cancelTrust = this.#io.clock.after(TRUST_MS, () => {
-          this.#failures %= this.#servers.length
-          this.#untrusted = 0
-        })
-        this.#loss = undefined
+        this.#turn.onReady(server)
+        this.#cancelTrust = this.#io.clock.after(TRUST_MS, () => this.#turn.trust(server))
         for (const { done } of [...this.#waiting]) done()
         this.#clients.each(client => client.onReady())
       },
@@ -423,8 +444,8 @@ export class ElectrumPool {
 
   /** A server that is busy is waited for if there is no other one. */
   #onBusy({ url }: ChainServer, reason: string | undefined): boolean {
-    if (this.#servers.length > 1 || this.#clients.isEmpty) return false
-    this.#loss = reason === undefined ? undefined : { server: url, reason }
+    if (this.#scores.servers.length > 1 || this.#clients.isEmpty) return false
+    this.#turn.loss = reason === undefined ? undefined : { server: url, reason }
     const text = reason === undefined ? '' : `${url}: ${reason}`
     this.#clients.each(client => client.onFault(text))
     return true
@@ -434,15 +455,13 @@ export class ElectrumPool {
     const wasReady = this.#isReady
     this.#connection = undefined
     this.#isReady = false
+    this.#subscriptions?.end(error)
+    this.#subscriptions = undefined
     this.#cancelTrust?.()
     if (this.#clients.isEmpty) return
     if (error instanceof ServerLesson) return void this.#open()
-    this.#failures++
-    this.#untrusted++
-    const reason = reasonOf(error)
-    const refused = error instanceof ChainRefusal ? error.reason : undefined
-    const loss = { server: server.url, reason, ...compact({ refused }) }
-    this.#loss = loss
+    const loss = this.#turn.fail(server, error)
+    const { reason } = loss
     this.#log.warn(`electrum ${server.url}: ${reason}`)
     this.#clients.each(client => {
       client.onFault(`${server.url}: ${reason}`)
@@ -450,18 +469,13 @@ export class ElectrumPool {
     })
     for (const waiting of [...this.#waiting]) {
       waiting.failuresLeft--
-      if (waiting.failuresLeft <= 0) waiting.done(unreachable(this.#servers, this.#loss, reason))
+      if (waiting.failuresLeft <= 0) waiting.done(this.#turn.unreachable(reason))
     }
-    const round = Math.floor((this.#failures - 1) / this.#servers.length)
-    const isNextRound = this.#failures % this.#servers.length === 0
-    const delay = isNextRound
-      ? Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(round, 20))
-      : FIRST_RETRY_MS / 2
-    const jitter = (this.#io.random(1)[0] ?? 0) / 256
-    this.#cancelRetry = this.#io.clock.after(Math.round(delay * (1 + jitter / 2)), () => {
+    this.#cancelRetry = this.#io.clock.after(this.#turn.delayMs(this.#io.random(1)[0]), () => {
       this.#cancelRetry = undefined
       this.#open()
     })
+    this.#onLost?.()
   }
 }
 
@@ -473,8 +487,6 @@ interface Waiting {
 
 const FAULTS = [ElectrumFault, ElectrumRefusal, ChainRefusal]
 const UNNEEDED = 'Nobody needs the connection any more'
-const FIRST_RETRY_MS = 250
-const MAX_RETRY_MS = 60_000
 const TRUST_MS = 30_000
 /** As many blocks as one request for headers brings. */
 const SHORT = 2016

@@ -54,6 +54,11 @@ export class ScriptTable {
     return this.#byHash.size
   }
 
+  /** How many scripts have to be watched. */
+  get wanted(): number {
+    return this.branches.reduce((count, scripts) => count + this.wantedOf(scripts), 0)
+  }
+
   findScript(script: Uint8Array): ScriptRecord | undefined {
     return script.length > LONGEST ? undefined : this.#byScript.get(keyOf(script))
   }

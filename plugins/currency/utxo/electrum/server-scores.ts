@@ -1,0 +1,164 @@
+import type { Clock } from '../../../../kernel/plugin-api.ts'
+import { type ChainServer, ElectrumRefusal, hostOf, isExhausted } from './connection.ts'
+
+/** What is known of one host, whose ports are one server. */
+interface HostRecord {
+  /** When it failed last, unless it has been there since. */
+  failedAt: number | undefined
+  /** The most subscriptions that it gives, until it is tried again. */
+  limit: number
+  limitUntil: number
+  /** How often in a row it has refused more. */
+  refusals: number
+  /** Connections in a row that it ended while subscriptions were waiting, and how many it had answered then. */
+  drops: { readonly at: number; readonly times: number }
+}
+
+/** What all pools of one currency know of its servers: who asks which, which failed, and how many subscriptions each gives. */
+export class ServerScores {
+  readonly servers: readonly ChainServer[]
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #hosts = new Map<string, HostRecord>()
+  /** The host that each user asks, or will ask next. */
+  readonly #users = new Map<object, string>()
+  #generation = 0
+
+  constructor(servers: readonly ChainServer[], clock: Pick<Clock, 'monotonic'>) {
+    this.servers = servers
+    this.#clock = clock
+  }
+
+  /** The number of a new connection; no two connections have the same. */
+  nextGeneration(): number {
+    this.#generation += 1
+    return this.#generation
+  }
+
+  /** How many failures after the first server the next one stands that no other user asks; the same number if there is none. */
+  place(user: object, failures: number): number {
+    const { length } = this.servers
+    for (let at = failures; at < failures + length; at += 1) {
+      const server = this.servers[at % length]
+      if (server !== undefined && !this.isTaken(hostOf(server), user)) return at
+    }
+    return failures
+  }
+
+  take(user: object, server: ChainServer): void {
+    this.#users.set(user, hostOf(server))
+  }
+
+  leave(user: object): void {
+    this.#users.delete(user)
+  }
+
+  hostOf(user: object): string | undefined {
+    return this.#users.get(user)
+  }
+
+  isTaken(host: string, except?: object): boolean {
+    return [...this.#users].some(([user, taken]) => taken === host && user !== except)
+  }
+
+  /** The place of the first server that is neither taken nor has failed within a minute; undefined if there is none. */
+  freePlace(isWanted: (host: string) => boolean = () => true): number | undefined {
+    const at = this.servers.findIndex(server => {
+      const host = hostOf(server)
+      return !this.isTaken(host) && !this.isFailing(host) && isWanted(host)
+    })
+    return at === -1 ? undefined : at
+  }
+
+  noteReady(server: ChainServer): void {
+    const record = this.#recordOf(hostOf(server))
+    record.failedAt = undefined
+  }
+
+  noteFailure(server: ChainServer): void {
+    this.#recordOf(hostOf(server)).failedAt = this.#clock.monotonic()
+  }
+
+  /** Notes that a connection has lasted: what the server ended before was no limit. */
+  noteTrust(server: ChainServer): void {
+    this.#recordOf(hostOf(server)).drops = NO_DROPS
+  }
+
+  /** The most subscriptions that a host gives, as far as it has shown. */
+  limitOf(host: string): number {
+    const record = this.#hosts.get(host)
+    if (record === undefined || this.#clock.monotonic() >= record.limitUntil) return Number.POSITIVE_INFINITY
+    return record.limit
+  }
+
+  /** Notes how many subscriptions a server has given when it refused more; it is asked for more again minutes later. */
+  noteLimit(server: ChainServer, limit: number): void {
+    const record = this.#recordOf(hostOf(server))
+    const now = this.#clock.monotonic()
+    record.limit = limit
+    if (now < record.limitUntil) return
+    record.limitUntil = now + LIMIT_MS * 2 ** Math.min(record.refusals, 4)
+    record.refusals += 1
+  }
+
+  /** How many subscriptions a host has room for: a twentieth of a limit is left to wallets that grow. */
+  roomOf(host: string): number {
+    return Math.floor(this.limitOf(host) * 0.95)
+  }
+
+  /**
+   * Notes that a server has ended a connection while subscriptions were waiting: it is a limit if it does so three times in a row at
+   * about the same number. A network that breaks does not count so well.
+   */
+  noteDrop(server: ChainServer, answered: number): void {
+    const record = this.#recordOf(hostOf(server))
+    const { at, times } = record.drops
+    const isSame = answered >= FEWEST_AT_DROP && Math.abs(answered - at) <= answered * DROP_SPAN
+    record.drops = { at: answered, times: isSame ? times + 1 : 1 }
+    if (isSame && times + 1 >= DROPS) this.noteLimit(server, Math.min(at, answered))
+  }
+
+  isFailing(host: string): boolean {
+    const { failedAt } = this.#hosts.get(host) ?? {}
+    return failedAt !== undefined && this.#clock.monotonic() - failedAt < FAILED_MS
+  }
+
+  #recordOf(host: string): HostRecord {
+    const known = this.#hosts.get(host)
+    if (known !== undefined) return known
+    const fresh = { failedAt: undefined, limit: 0, limitUntil: Number.NEGATIVE_INFINITY, refusals: 0 }
+    const record: HostRecord = { ...fresh, drops: NO_DROPS }
+    this.#hosts.set(host, record)
+    return record
+  }
+}
+
+/** A server that has failed is not given wallets of others for so long. */
+const FAILED_MS = 60_000
+/** After which a server is asked for more than it gave; twice as long each time. */
+export const LIMIT_MS = 600_000
+/** A server that ends a connection earlier has another reason. */
+const FEWEST_AT_DROP = 500
+const DROPS = 3
+const DROP_SPAN = 0.05
+const NO_DROPS = { at: 0, times: 0 }
+
+/** True if a server refuses a subscription because of those that it has. */
+export const isFull = (error: unknown): error is ElectrumRefusal =>
+  isExhausted(error) ||
+  (error instanceof ElectrumRefusal &&
+    /subscription/i.test(error.message) &&
+    /limit|too many|exceed/i.test(error.message))
+
+/** A server that gives this device no more subscriptions: the wallet needs another one. */
+export class SubscriptionLimit extends Error {
+  readonly server: string
+  /** How many it gives. */
+  readonly limit: number
+
+  constructor(server: string, limit: number) {
+    super(`${server} gives this device no more than ${limit} subscriptions`)
+    this.name = 'SubscriptionLimit'
+    this.server = server
+    this.limit = limit
+  }
+}

@@ -1,0 +1,93 @@
+import { type ConnectionLoss, compact, WalletError } from '../../../../kernel/plugin-api.ts'
+import { ChainRefusal } from '../chain/header-chain.ts'
+import { type ChainServer, reasonOf, unreachable } from './connection.ts'
+import type { ServerScores } from './server-scores.ts'
+
+/** The servers that one pool tries in turn, and how they have failed. */
+export class ServerTurn {
+  readonly #scores: ServerScores
+  readonly #user: object
+  readonly #mayShare: boolean
+  /** The place in the list, and the rounds of it that have failed. */
+  #failures = 0
+  /** How often a connection failed since a server was last ready for a while. */
+  #untrusted = 0
+  /** Of the server that failed last. */
+  loss: ConnectionLoss | undefined
+
+  /** @param options.mayShare - true if a server is asked that another user asks, too */
+  constructor(
+    scores: ServerScores,
+    { user, mayShare }: { readonly user: object; readonly mayShare: boolean }
+  ) {
+    this.#scores = scores
+    this.#user = user
+    this.#mayShare = mayShare
+  }
+
+  /** Begins with another server than the first. */
+  startAt(place: number): void {
+    this.#failures = place
+  }
+
+  /** The server that is tried now: one that no other user asks, if there is one. */
+  next(): ChainServer | undefined {
+    const { servers } = this.#scores
+    if (!this.#mayShare) this.#failures = this.#scores.place(this.#user, this.#failures)
+    const server = servers[this.#failures % Math.max(1, servers.length)]
+    if (server !== undefined) this.#scores.take(this.#user, server)
+    return server
+  }
+
+  onReady(server: ChainServer): void {
+    this.#scores.noteReady(server)
+    this.loss = undefined
+  }
+
+  /** Keeps the place in the list, and forgets the failed rounds: the server has been there for a while. */
+  trust(server: ChainServer): void {
+    this.#failures %= this.#scores.servers.length
+    this.#untrusted = 0
+    this.#scores.noteTrust(server)
+  }
+
+  fail(server: ChainServer, error: unknown): ConnectionLoss {
+    this.#scores.noteFailure(server)
+    this.#failures++
+    this.#untrusted++
+    const refused = error instanceof ChainRefusal ? error.reason : undefined
+    this.loss = { server: server.url, reason: reasonOf(error), ...compact({ refused }) }
+    return this.loss
+  }
+
+  /** The pause before the next try: longer after each round of the list. `random`: 0 to 255. */
+  delayMs(random = 0): number {
+    const { length } = this.#scores.servers
+    const round = Math.floor((this.#failures - 1) / length)
+    const isNextRound = this.#failures % length === 0
+    const delay = isNextRound
+      ? Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(round, 20))
+      : FIRST_RETRY_MS / 2
+    return Math.round(delay * (1 + random / 512))
+  }
+
+  /** The error where no server can be asked. @param reason - why there is none, where none has failed */
+  unreachable(reason: string): WalletError {
+    return unreachable(this.#scores.servers, this.loss, reason)
+  }
+
+  /** What a wallet met while a server was there: the loss of it, or of every server if none stays. */
+  lossOf(url: string, error: unknown): WalletError {
+    if (this.#untrusted >= this.#scores.servers.length) return this.unreachable(reasonOf(error))
+    const { refused, ...lost } = this.loss ?? {
+      server: url,
+      reason: reasonOf(error),
+      refused: error instanceof ChainRefusal ? error.reason : undefined
+    }
+    if (refused !== undefined) return new WalletError('CHAIN_REFUSED', { ...lost, refused }, error)
+    return new WalletError('CONNECTION_LOST', lost, error)
+  }
+}
+
+const FIRST_RETRY_MS = 250
+const MAX_RETRY_MS = 60_000

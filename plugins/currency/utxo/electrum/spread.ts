@@ -1,0 +1,258 @@
+import { type EngineLog, type Io, makeAbort } from '../../../../kernel/plugin-api.ts'
+import type { NetworkRow } from '../params/coin.ts'
+import { type ChainServer, hostOf } from './connection.ts'
+import type { LinkedHeaders } from './headers.ts'
+import { ElectrumPool } from './pool.ts'
+import type { PoolClient } from './pool-clients.ts'
+import { LIMIT_MS, ServerScores } from './server-scores.ts'
+
+/** Options of {@link ServerSpread}. */
+export interface ServerSpreadOptions {
+  /** In the order of the user. */
+  readonly servers: readonly ChainServer[]
+  readonly log: EngineLog
+  readonly linked: LinkedHeaders
+}
+
+/**
+ * Spreads the wallets of one currency over the servers that the user named. Each wallet has one of them at a time.
+ *
+ * All are with the first as long as it carries no more than its share of subscriptions; then the next is opened, and once all carry their
+ * share, the least loaded one takes the next wallet. A server of the user's own network has no share: others learn of a wallet only if
+ * that one fails or refuses. A server that refuses more subscriptions gets no more.
+ */
+export class ServerSpread {
+  readonly #io: Io
+  readonly #network: NetworkRow
+  readonly #options: ServerSpreadOptions
+  readonly #scores: ServerScores
+  /** The pools that wallets share, at least one; each asks another host. */
+  readonly #pools: ElectrumPool[]
+  /** The hosts of the user's own. */
+  readonly #own: ReadonlySet<string>
+  /** Of the wallets that are attached. */
+  readonly #seats = new Set<WalletSeat>()
+
+  constructor(io: Io, network: NetworkRow, options: ServerSpreadOptions) {
+    this.#io = io
+    this.#network = network
+    this.#options = options
+    this.#scores = new ServerScores(options.servers, io.clock)
+    this.#own = new Set(options.servers.filter(isOwn).map(hostOf))
+    this.#pools = [this.#makePool()]
+  }
+
+  /** A seat for one wallet, which is not attached yet. `circuit`: of a proxy; the wallet then has a connection of its own. */
+  seat(client: PoolClient, circuit?: string): WalletSeat {
+    return new WalletSeat(this, this.#pools[0] as ElectrumPool, { client, circuit })
+  }
+
+  /** Gives the pool that a wallet is attached to, and notes that it is. */
+  enter(seat: WalletSeat): ElectrumPool {
+    this.#seats.add(seat)
+    return this.#find(seat, undefined) ?? (this.#pools[0] as ElectrumPool)
+  }
+
+  /** Gives another pool than the present one, which has refused the wallet, with room for it; undefined if there is none. */
+  findOther(seat: WalletSeat): ElectrumPool | undefined {
+    seat.noteRefusal(this.#scores.hostOf(seat.pool), this.#io.clock.monotonic())
+    return this.#find(seat, seat.pool)
+  }
+
+  leave(seat: WalletSeat): void {
+    this.#seats.delete(seat)
+  }
+
+  #makePool(circuit?: string): ElectrumPool {
+    const { log, linked } = this.#options
+    const pool: ElectrumPool = new ElectrumPool(this.#io, this.#network, {
+      ...{ scores: this.#scores, log, linked },
+      ...(circuit === undefined ? { onLost: () => this.#onLost(pool) } : { circuit })
+    })
+    return pool
+  }
+
+  #find(seat: WalletSeat, except: ElectrumPool | undefined): ElectrumPool | undefined {
+    const { expected } = seat.client
+    if (seat.circuit !== undefined) return this.#findOwn(seat, except)
+    const used = this.#pools.filter(pool => !pool.isEmpty)
+    if (used.length === 0) return this.#pools[0]
+    const open = used.filter(pool => pool !== except && seat.mayUse(this.#scores.hostOf(pool)))
+    const within = this.#leastLoaded(open, expected, this.#shareOf)
+    if (within !== undefined) return within
+    const free = this.#scores.freePlace(host => seat.mayUse(host) && expected <= this.#scores.roomOf(host))
+    if (free === undefined || used.length >= MAX_CONNECTIONS) return this.#leastLoaded(open, expected)
+    let pool = this.#pools.find(({ isEmpty }) => isEmpty)
+    if (pool === undefined) {
+      pool = this.#makePool()
+      this.#pools.push(pool)
+    }
+    pool.startAt(free)
+    return pool
+  }
+
+  readonly #shareOf = (host: string): number => (this.#own.has(host) ? Number.POSITIVE_INFINITY : SHARE)
+
+  #leastLoaded(
+    pools: readonly ElectrumPool[],
+    expected: number,
+    mostOf: (host: string) => number = () => Number.POSITIVE_INFINITY
+  ): ElectrumPool | undefined {
+    const [least] = pools
+      .filter(pool => {
+        const host = this.#scores.hostOf(pool) ?? ''
+        return pool.load + expected <= Math.min(mostOf(host), this.#scores.roomOf(host))
+      })
+      .sort((one, other) => one.load - other.load)
+    return least
+  }
+
+  /** Through a proxy each wallet comes from another place, so that limits are those of one wallet. */
+  #findOwn(seat: WalletSeat, except: ElectrumPool | undefined): ElectrumPool | undefined {
+    const { expected } = seat.client
+    const loads = new Map<string, number>()
+    for (const { pool } of this.#seats) {
+      const host = this.#scores.hostOf(pool) ?? ''
+      loads.set(host, (loads.get(host) ?? 0) + pool.load)
+    }
+    const fit = this.#scores.servers
+      .map((server, place) => ({ host: hostOf(server), place }))
+      .filter(({ host }) => seat.mayUse(host) && !this.#scores.isFailing(host))
+      .filter(({ host }) => expected <= this.#scores.roomOf(host))
+    const loadOf = ({ host }: { readonly host: string }): number => loads.get(host) ?? 0
+    const found =
+      fit.find(option => loadOf(option) + expected <= this.#shareOf(option.host)) ??
+      [...fit].sort((one, other) => loadOf(one) - loadOf(other))[0]
+    if (found === undefined && except !== undefined) return undefined
+    const pool = this.#makePool(seat.circuit)
+    pool.startAt(found?.place ?? 0)
+    return pool
+  }
+
+  /**
+   * Takes the wallets of a pool whose server has failed to the others, some at a time, so that none is asked for all of them at once.
+   * While a server is free the pool itself goes there with its wallets.
+   */
+  #onLost(pool: ElectrumPool): void {
+    if (this.#scores.freePlace() === undefined) this.#moveSome(pool)
+  }
+
+  #moveSome(pool: ElectrumPool): void {
+    const waiting = [...this.#seats].filter(seat => seat.pool === pool)
+    for (const seat of waiting.slice(0, MOVES_AT_ONCE)) {
+      if (pool.isReady) return
+      const ready = this.#pools.filter(other => other !== pool && other.isReady)
+      const { expected } = seat.client
+      const to = this.#leastLoaded(ready, expected, this.#shareOf) ?? this.#leastLoaded(ready, expected)
+      if (to === undefined) return
+      seat.moveTo(to)
+    }
+    if (waiting.length <= MOVES_AT_ONCE) return
+    const jitter = (this.#io.random(1)[0] ?? 0) / 256
+    this.#io.clock.after(MOVE_PAUSE_MS * (1 + jitter), () => this.#moveSome(pool))
+  }
+}
+
+/** The place of one wallet among the connections to the servers: it stays the same, and its pool may become another. */
+export class WalletSeat {
+  readonly client: PoolClient
+  /** Of a proxy. */
+  readonly circuit: string | undefined
+  readonly #spread: ServerSpread
+  /** When a host refused the wallet: it is not asked again for a while. */
+  readonly #refusedAt = new Map<string, number>()
+  #pool: ElectrumPool
+  #detach: (() => void) | undefined
+  #moved = makeAbort()
+
+  constructor(
+    spread: ServerSpread,
+    pool: ElectrumPool,
+    { client, circuit }: { readonly client: PoolClient; readonly circuit: string | undefined }
+  ) {
+    this.#spread = spread
+    this.#pool = pool
+    this.client = client
+    this.circuit = circuit
+  }
+
+  /** The connection that the wallet has now. */
+  get pool(): ElectrumPool {
+    return this.#pool
+  }
+
+  /** Attaches the wallet, if it is not. */
+  attach(): void {
+    if (this.#detach !== undefined) return
+    this.#pool = this.#spread.enter(this)
+    this.#detach = this.#pool.attach(this.client)
+  }
+
+  detach(): void {
+    this.#spread.leave(this)
+    this.#detach?.()
+    this.#detach = undefined
+  }
+
+  /** Notes that a host has refused the wallet, at a time in milliseconds. */
+  noteRefusal(host: string | undefined, now: number): void {
+    for (const [other, at] of this.#refusedAt) if (now - at >= LIMIT_MS) this.#refusedAt.delete(other)
+    if (host !== undefined) this.#refusedAt.set(host, now)
+  }
+
+  /** True if a host has not refused the wallet, as far as is noted. */
+  readonly mayUse = (host: string | undefined): boolean => !this.#refusedAt.has(host ?? '')
+
+  /** Goes to another server with room. @returns false if there is none */
+  move(): boolean {
+    const pool = this.#spread.findOther(this)
+    if (pool === undefined || this.#detach === undefined) return false
+    this.moveTo(pool)
+    return true
+  }
+
+  /** Takes the wallet from one pool to another. */
+  moveTo(pool: ElectrumPool): void {
+    const detach = this.#detach
+    const moved = this.#moved
+    this.#moved = makeAbort()
+    this.#pool = pool
+    this.#detach = pool.attach(this.client)
+    detach?.()
+    if (pool.tip !== undefined) this.client.onTip(pool.tip)
+    if (pool.isOpen) this.client.onOpen()
+    if (pool.isReady) this.client.onReady()
+    moved.abort()
+  }
+
+  /** Resolves once the server of the wallet, whichever it is by then, has passed its checks. See {@link ElectrumPool.whenReady}. */
+  async ready(limitMs: number, isPatient = false): Promise<void> {
+    for (let pool: ElectrumPool | undefined; pool !== this.#pool; ) {
+      pool = this.#pool
+      const { signal } = this.#moved
+      const moved = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()))
+      try {
+        await Promise.race([pool.whenReady(limitMs, isPatient), moved])
+      } catch (error) {
+        if (pool === this.#pool) throw error
+      }
+    }
+  }
+}
+
+/** Subscriptions after which a server is spared as long as another one has fewer: an ElectrumX becomes slow from 3,000 on. */
+const SHARE = 5000
+/** The most connections that wallets share. */
+const MAX_CONNECTIONS = 8
+/** Wallets that leave a lost server together. */
+const MOVES_AT_ONCE = 16
+const MOVE_PAUSE_MS = 250
+
+/** True of a node, which has no other users, and of a server of this computer or its network. */
+const isOwn = (server: ChainServer): boolean => {
+  const host = hostOf(server)
+  return server.url.startsWith('rpc+') || !/[.:]/.test(host) || OWN.test(host)
+}
+
+const OWN =
+  /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd]|\[fe80)|\.(local|lan|home\.arpa)$/
