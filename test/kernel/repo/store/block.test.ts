@@ -85,6 +85,15 @@ test('the keys of a table are those that they always were, in the order of its b
   t.deepEqual(hex.toSorted(), hex)
 })
 
+test('a text with half a character is refused when it is sealed', t => {
+  const name = { table: 't/', block: 9, part: 'body' } as const
+  for (const row of [
+    ['\ud800', 'text'],
+    ['key', '\udc00']
+  ] as const)
+    t.throws(() => sealBody(crypto, name, [row]), { code: 'STORAGE_FAILED' })
+})
+
 test('the mark of a loss has the key that it always had', t => {
   t.is(io.crypto.toHex(LOSS_KEY), '00')
 })
