@@ -13,9 +13,7 @@ const ALONE: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^fake-server\/(?:providers|routes)\//, 'a provider or a group of routes'],
   [/^plugins\/(?:rates|swap|storage)\/[^/]+\.ts$/, 'a provider'],
   [/^plugins\/currency\/\w+\/params\//, 'the parameters of a coin'],
-  [/^kernel\/repo\/store\//, 'the store is to be replaced as a whole'],
-  [/\/index\.ts$/, 'an entry of the package'],
-  [/^devtools\/panel\/panel-token\.ts$/, 'the only other file of the folder runs when it is imported']
+  [/\/index\.ts$/, 'an entry of the package']
 ]
 
 /**
