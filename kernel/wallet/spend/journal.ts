@@ -177,10 +177,15 @@ export class SpendJournal {
     }
     this.#ending.set(correlationId, intent)
     await this.#written(write(changesOf)).finally(() => this.#ending.delete(correlationId))
-    // Read after the write: another payment may have been watched or removed meanwhile.
+    // Read after the write: others may have been watched or removed meanwhile, and this one forgotten.
     const sent = new Map(this.#sentById())
-    for (const [key, after] of changes) if (after === null) sent.delete(key.slice(SENT.length))
-    this.#sent = sent.set(correlationId, parseIntent(text))
+    for (const key of changes.keys()) {
+      if (!key.startsWith(SENT)) continue
+      const now = this.#store.get(key)
+      if (now === undefined) sent.delete(key.slice(SENT.length))
+      else sent.set(key.slice(SENT.length), parseIntent(now))
+    }
+    this.#sent = sent
     this.#sights = undefined
   }
 

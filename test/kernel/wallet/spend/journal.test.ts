@@ -181,3 +181,18 @@ test('a payment whose end is being written counts as signed at every moment, and
     t.deepEqual(idsOf(journal.list()), fails ? ['a'] : [])
   }
 })
+
+test('a payment that is forgotten right after its end was written stays forgotten, although the end is heard of later', async t => {
+  const { store } = openStore()
+  const journal = new SpendJournal(store)
+  const payment = intentOf('a', 'broadcast', 1)
+  await journal.put(payment)
+  await journal.watch(payment, async changesOf => {
+    await store.write(changesOf())
+    await journal.forget(payment)
+  })
+  t.deepEqual(idsOf(journal.sent()), [])
+  t.deepEqual(idsOf(journal.signed()), [])
+  t.deepEqual(idsOf(journal.past(() => t.fail())), ['a'])
+  t.is(journal.sightOf('tx a'), undefined)
+})
