@@ -12,6 +12,7 @@ import { LinkedHeaders } from '../../../plugins/currency/utxo/electrum/headers.t
 import { ElectrumPool } from '../../../plugins/currency/utxo/electrum/pool.ts'
 import type { PoolClient } from '../../../plugins/currency/utxo/electrum/pool-clients.ts'
 import { ServerScores } from '../../../plugins/currency/utxo/electrum/server-scores.ts'
+import { ServerTurn } from '../../../plugins/currency/utxo/electrum/server-turn.ts'
 import { readEsploraUrl } from '../../../plugins/currency/utxo/http/esplora.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
@@ -355,4 +356,20 @@ test('a history that comes too slowly to have an end in a quarter of an hour is 
   const { value, seconds } = await stage.clock.settle(query(connection, 'blockchain.scripthash.get_history'))
   t.is((value as Error).name, 'ElectrumFault')
   t.true(seconds < 1000, `${seconds} s`)
+})
+
+test('a server is left in peace for longer and longer, also where others ask all other servers', t => {
+  const servers = ['tcp://a.test:1', 'tcp://b.test:1', 'tcp://c.test:1'].map(readElectrumUrl) as ChainServer[]
+  for (const own of servers) {
+    const scores = new ServerScores(servers, makeClock())
+    for (const server of servers) if (server !== own) scores.take(server, server)
+    const turn = new ServerTurn(scores, { user: {}, mayShare: false })
+    const pauses = Array.from({ length: 10 }, () => {
+      const server = turn.next()
+      t.is(server, own)
+      turn.fail(own, new Error('gone'))
+      return turn.delayMs()
+    })
+    t.deepEqual(pauses, [250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
+  }
 })

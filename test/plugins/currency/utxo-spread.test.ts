@@ -1,170 +1,21 @@
-import test, { type ExecutionContext } from 'ava'
-import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
+import test from 'ava'
 import { type ServerKind, serverKinds } from '../../../fake-server/electrum/kinds.ts'
-import type { Channel, Io } from '../../../kernel/plugin-api.ts'
-import { messagesOf } from '../../helpers/lying-server.ts'
-import { makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
-
-/** One of the named servers. */
-interface Server {
-  readonly url: string
-  /** Scripts that are subscribed on the connections that are open. */
-  subscribed(): ReadonlySet<string>
-  /** All scripts that it was ever requested for with a subscription. */
-  readonly learned: Set<string>
-  /** Connections that were opened, and those of them that subscribed something. */
-  opened: number
-  subscribing: number
-  /** Requests about scripts. */
-  sent: number
-  /** The most subscriptions that waited for an answer at once. */
-  mostWaiting: number
-  /** Ends all connections, and takes no others until it is revived. */
-  kill(): void
-  revive(): void
-}
-
-interface SpreadWorld extends TestWorld {
-  readonly servers: readonly Server[]
-}
-
-interface SpreadOptions {
-  /** For each server how many subscriptions it gives one connection. */
-  readonly limits: readonly number[]
-  readonly kind?: ServerKind
-  readonly isProxied?: boolean
-  readonly hosts?: readonly string[]
-}
-
-const SUBSCRIBE = 'blockchain.scripthash.subscribe'
-
-const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): SpreadWorld => {
-  const { limits, kind = serverKinds.ours, isProxied = false } = options
-  const byHost = new Map<string, Server & { connect: NonNullable<Io['connect']> }>()
-  const connect: NonNullable<Io['connect']> = (address, handlers, opening) =>
-    (byHost.get(address.host) as Server & { connect: NonNullable<Io['connect']> }).connect(
-      address,
-      handlers,
-      opening
-    )
-  const hosts = options.hosts ?? limits.map((_, at) => `s${at + 1}.test`)
-  const world = makeTestWorld({
-    io: { connect, isProxied },
-    servers: hosts.map(host => `tcp://${host}:1`)
-  })
-  for (const [at, host] of hosts.entries()) {
-    const maxSubscriptions = limits[at] ?? 0
-    const make = (): ElectrumConnect =>
-      makeElectrumConnect(world.chain, { kind, limits: { maxSubscriptions } })
-    let electrum = make()
-    const open = new Map<object, Set<string>>()
-    const server: Server & { connect: NonNullable<Io['connect']> } = {
-      url: `tcp://${host}:1`,
-      ...{ learned: new Set(), opened: 0, subscribing: 0, sent: 0, mostWaiting: 0 },
-      subscribed: () => new Set([...open.values()].flatMap(scripts => [...scripts])),
-      kill: () => electrum.close(),
-      revive: () => {
-        electrum = make()
-      },
-      async connect(address, handlers, opening): Promise<Channel> {
-        const scripts = new Set<string>()
-        const requested = new Map<number, { method: string; script: string }>()
-        const key = {}
-        let hasSubscribed = false
-        const end = (): void => void open.delete(key)
-        const channel = await electrum.connect(
-          address,
-          {
-            onText(text) {
-              for (const { id, result, error } of messagesOf(text) as {
-                id?: number
-                result?: unknown
-                error?: unknown
-              }[]) {
-                const request = requested.get(id ?? -1)
-                requested.delete(id ?? -1)
-                if (request?.method === SUBSCRIBE && error === undefined) scripts.add(request.script)
-                if (request?.method === 'blockchain.scripthash.unsubscribe' && result === true)
-                  scripts.delete(request.script)
-              }
-              handlers.onText(text)
-            },
-            onClose(error) {
-              end()
-              handlers.onClose(error)
-            }
-          },
-          opening
-        )
-        server.opened += 1
-        open.set(key, scripts)
-        return {
-          close() {
-            end()
-            channel.close()
-          },
-          send(text) {
-            for (const { id, method, params } of messagesOf(text) as {
-              id: number
-              method: string
-              params: string[]
-            }[]) {
-              if (!method.startsWith('blockchain.scripthash.')) continue
-              requested.set(id, { method, script: params[0] ?? '' })
-              server.sent += 1
-              if (method !== SUBSCRIBE) continue
-              server.learned.add(params[0] ?? '')
-              if (!hasSubscribed) server.subscribing += 1
-              hasSubscribed = true
-            }
-            const waiting = [...requested.values()].filter(({ method }) => method === SUBSCRIBE).length
-            server.mostWaiting = Math.max(server.mostWaiting, waiting)
-            channel.send(text)
-          }
-        }
-      }
-    }
-    byHost.set(host, server)
-  }
-  t.teardown(() => {
-    for (const server of byHost.values()) server.kill()
-    return world.close()
-  })
-  return Object.assign(world, { servers: [...byHost.values()] })
-}
-
-/** Opens many wallets, of which each has a payment of its own amount. */
-const openMany = async (
-  world: SpreadWorld,
-  count: number
-): Promise<readonly { readonly wallet: TestWallet; readonly amount: string; readonly address: string }[]> => {
-  const made = []
-  for (let at = 0; at < count; at += 1) {
-    const wallet = await world.openWallet({ format: 'bip32', isStarted: false })
-    const { publicAddress: address } = await wallet.engine.getFreshAddress({ tokenId: null })
-    const amount = String(10_000 + at)
-    world.chain.fund(address, amount)
-    made.push({ wallet, amount, address })
-  }
-  world.chain.mine()
-  return made
-}
-
-const isSynced = ({ reported }: TestWallet): boolean => reported.ratios.at(-1) === 1
+import { isSynced, makeSpreadWorld, openMany } from './spread-world.ts'
+import { type TestWallet, until } from './utxo-world.ts'
 
 test.serial(
   'wallets spread over the named servers, none has more than it gives, and one that dies takes no wallet with it',
   async t => {
-    const limits = [1500, 3500, 3500]
+    const limits = [700, 1400, 1400]
     const world = makeSpreadWorld(t, { limits, kind: serverKinds.fulcrum })
-    const made = await openMany(world, 220)
+    const made = await openMany(world, 100)
     await Promise.all(made.map(({ wallet }) => wallet.engine.startEngine()))
     await until('all are in step', () => made.every(({ wallet }) => isSynced(wallet)))
     t.true(made.every(({ wallet, amount }) => wallet.balance() === amount))
     const loads = (): readonly number[] => world.servers.map(server => server.subscribed().size)
     t.log(`subscriptions: ${loads().join(', ')}`)
     for (const [at, load] of loads().entries()) t.true(load <= (limits[at] ?? 0))
-    t.true(loads().filter(load => load > 700).length === 3, 'all servers carry wallets')
+    t.true(loads().filter(load => load > 300).length === 3, 'all servers carry wallets')
     const [first, ...others] = world.servers
     const scripts = world.servers.flatMap(server => [...server.subscribed()])
     t.is(new Set(scripts).size, scripts.length, 'each wallet has one server')
@@ -198,23 +49,6 @@ test.serial('a few wallets stay with the first server, and no other one learns w
   t.is(first?.subscribed().size, 5 * 26)
   t.is(second?.learned.size, 0)
 })
-
-test.serial(
-  'wallets go past the share of a server only if that is of the network of their owner',
-  async t => {
-    for (const [host, isShared] of [
-      ['192.168.1.5', false],
-      ['public.test', true]
-    ] as const) {
-      const world = makeSpreadWorld(t, { limits: [9000, 9000], hosts: [host, 'other.test'] })
-      const made = await openMany(world, 205)
-      await Promise.all(made.map(({ wallet }) => wallet.engine.startEngine()))
-      await until('all are in step', () => made.every(({ wallet }) => isSynced(wallet)))
-      t.is((world.servers[1]?.learned.size ?? 0) > 0, isShared, host)
-      await world.close()
-    }
-  }
-)
 
 test.serial(
   'a server alone serves as many wallets as it can, and the others say once that it is full, without asking again',
@@ -264,7 +98,7 @@ for (const atLimit of ['exhausted', 'closed'] as const)
     `a server that ends the connection of a device that asks too much (${atLimit}) loses its wallets to another one`,
     async t => {
       const world = makeSpreadWorld(t, {
-        limits: [300, 9000],
+        limits: [600, 9000],
         kind: { ...serverKinds.ours, atLimit }
       })
       const made = await openMany(world, 40)
@@ -283,17 +117,77 @@ for (const atLimit of ['exhausted', 'closed'] as const)
     }
   )
 
+test.serial('a server that had enough of a device with few subscriptions serves it again soon', async t => {
+  const world = makeSpreadWorld(t, { limits: [10], kind: { ...serverKinds.ours, atLimit: 'exhausted' } })
+  const [server] = world.servers
+  const [made] = await openMany(world, 1)
+  await made?.wallet.engine.startEngine()
+  await until('it was refused', () => (server?.opened ?? 0) > 1)
+  if (server !== undefined) server.limit = 9000
+  server?.revive()
+  await until('it is in step', () => made !== undefined && isSynced(made.wallet))
+  t.is(made?.wallet.balance(), made?.amount)
+})
+
+/** Starts a wallet and lets it look at the chain. */
+const look = async ({ engine }: TestWallet): Promise<void> => {
+  await engine.startEngine()
+  await engine.syncNetwork({})
+}
+
 test.serial(
-  'through a proxy each wallet has a connection of its own, to one server, and more than a share go to the next',
+  'a wallet that is paused and resumed finds its place at a server that forgets no subscription',
   async t => {
-    const world = makeSpreadWorld(t, { limits: [9000, 9000], isProxied: true })
-    const made = await openMany(world, 205)
-    await Promise.all(made.map(({ wallet }) => wallet.engine.startEngine()))
-    await until('all are in step', () => made.every(({ wallet }) => isSynced(wallet)))
-    const [first, second] = world.servers
-    t.is((first?.subscribing ?? 0) + (second?.subscribing ?? 0), 205)
-    t.true((second?.subscribing ?? 0) >= 4)
-    const learned = [...(first?.learned ?? [])].filter(script => second?.learned.has(script) === true)
-    t.deepEqual(learned, [])
+    const kind: ServerKind = { ...serverKinds.ours, versions: ['1.4', '1.4'], atLimit: 'refused' }
+    const world = makeSpreadWorld(t, { limits: [60], kind })
+    const made = await openMany(world, 3)
+    const [first, paused, refused] = made.map(({ wallet }) => wallet) as [TestWallet, TestWallet, TestWallet]
+    await look(first)
+    await look(paused)
+    await t.throwsAsync(look(refused), { code: 'SERVER_FULL', message: /no more than 60/ })
+    let wallet = paused
+    for (let round = 0; round < 3; round += 1) {
+      await wallet.engine.killEngine()
+      wallet = await world.openWallet({ format: 'bip32', keys: wallet.privateKeys, store: wallet.store })
+      await t.notThrowsAsync(wallet.engine.syncNetwork({}), `round ${round}`)
+      t.true(isSynced(wallet))
+    }
   }
 )
+
+/** Lets a wallet watch more, and waits for nothing. */
+const widen = ({ engine }: TestWallet, forceIndex: number): Promise<unknown> =>
+  engine.getFreshAddress({ tokenId: null, forceIndex })
+
+test.serial('a wallet too large for the servers that are left keeps no smaller one from them', async t => {
+  const world = makeSpreadWorld(t, { limits: [300, 100], kind: serverKinds.fulcrum })
+  const [first, second] = world.servers
+  const made = (await openMany(world, 8)).map(({ wallet }) => wallet)
+  await widen(made[0] as TestWallet, 200)
+  for (const wallet of made) await look(wallet).catch(() => undefined)
+  for (const { engine } of made.slice(5)) await engine.killEngine()
+  await until('three have left', () => second?.subscribed().size === 26)
+  t.is(first?.subscribed().size, 279)
+  first?.kill()
+  await until('two have come', () => second?.subscribed().size === 3 * 26)
+})
+
+test.serial('a wallet that goes to a server of long ago does not go back in height', async t => {
+  const world = makeSpreadWorld(t, { limits: [60, 60], kind: serverKinds.fulcrum })
+  const made = (await openMany(world, 4)).map(({ wallet }) => wallet)
+  for (const wallet of made) await look(wallet)
+  const [one, two, , four] = made as [TestWallet, TestWallet, TestWallet, TestWallet]
+  await one.engine.killEngine()
+  await two.engine.killEngine()
+  world.chain.mine(3)
+  const { heights } = four.reported
+  await until('it knows the new blocks', () => heights.at(-1) === world.chain.height)
+  const [first] = world.servers
+  const opened = first?.opened
+  await widen(four, 40)
+  await until('it has moved', () => first?.opened !== opened)
+  t.deepEqual(
+    heights,
+    [...heights].sort((a, b) => a - b)
+  )
+})

@@ -293,6 +293,8 @@ export class ElectrumPool {
     if (forgotten === undefined) return
     if (this.#clients.isEmpty) {
       this.#scores.leave(this)
+      // Its wallets may know a newer one by the time in which one comes back.
+      this.#tip = undefined
       this.#cancelRetry?.()
       this.#cancelRetry = undefined
       this.#endListening?.()
@@ -455,10 +457,11 @@ export class ElectrumPool {
     const wasReady = this.#isReady
     this.#connection = undefined
     this.#isReady = false
-    this.#subscriptions?.end(error)
+    const subscriptions = this.#subscriptions
     this.#subscriptions = undefined
     this.#cancelTrust?.()
     if (this.#clients.isEmpty) return
+    subscriptions?.end(error)
     if (error instanceof ServerLesson) return void this.#open()
     const loss = this.#turn.fail(server, error)
     const { reason } = loss

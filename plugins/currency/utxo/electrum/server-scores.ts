@@ -44,6 +44,11 @@ export class ServerScores {
     return failures
   }
 
+  /** How many servers a user can ask without another one: at least one. */
+  countFor(user: object): number {
+    return Math.max(1, this.servers.filter(server => !this.isTaken(hostOf(server), user)).length)
+  }
+
   take(user: object, server: ChainServer): void {
     this.#users.set(user, hostOf(server))
   }
@@ -112,7 +117,7 @@ export class ServerScores {
   noteDrop(server: ChainServer, answered: number): void {
     const record = this.#recordOf(hostOf(server))
     const { at, times } = record.drops
-    const isSame = answered >= FEWEST_AT_DROP && Math.abs(answered - at) <= answered * DROP_SPAN
+    const isSame = answered >= FEWEST_AT_LIMIT && Math.abs(answered - at) <= answered * DROP_SPAN
     record.drops = { at: answered, times: isSame ? times + 1 : 1 }
     if (isSame && times + 1 >= DROPS) this.noteLimit(server, Math.min(at, answered))
   }
@@ -136,8 +141,8 @@ export class ServerScores {
 const FAILED_MS = 60_000
 /** After which a server is asked for more than it gave; twice as long each time. */
 export const LIMIT_MS = 600_000
-/** A server that ends a connection earlier has another reason. */
-const FEWEST_AT_DROP = 500
+/** A server that ends a connection with fewer subscriptions has another reason. */
+export const FEWEST_AT_LIMIT = 500
 const DROPS = 3
 const DROP_SPAN = 0.05
 const NO_DROPS = { at: 0, times: 0 }

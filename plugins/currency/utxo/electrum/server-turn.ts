@@ -28,6 +28,8 @@ export class ServerTurn {
   /** Begins with another server than the first. */
   startAt(place: number): void {
     this.#failures = place
+    this.#untrusted = 0
+    this.loss = undefined
   }
 
   /** The server that is tried now: one that no other user asks, if there is one. */
@@ -60,11 +62,12 @@ export class ServerTurn {
     return this.loss
   }
 
-  /** The pause before the next try: longer after each round of the list. `random`: 0 to 255. */
+  /** The pause before the next try: longer after each round of the servers that are left to it. `random`: 0 to 255. */
   delayMs(random = 0): number {
-    const { length } = this.#scores.servers
-    const round = Math.floor((this.#failures - 1) / length)
-    const isNextRound = this.#failures % length === 0
+    const { servers } = this.#scores
+    const length = this.#mayShare ? servers.length : this.#scores.countFor(this.#user)
+    const round = Math.floor((this.#untrusted - 1) / length)
+    const isNextRound = this.#untrusted % length === 0
     const delay = isNextRound
       ? Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(round, 20))
       : FIRST_RETRY_MS / 2

@@ -32,6 +32,8 @@ export class ServerSpread {
   readonly #own: ReadonlySet<string>
   /** Of the wallets that are attached. */
   readonly #seats = new Set<WalletSeat>()
+  /** Lost pools that more wallets are about to leave. */
+  readonly #leaving = new Set<ElectrumPool>()
 
   constructor(io: Io, network: NetworkRow, options: ServerSpreadOptions) {
     this.#io = io
@@ -78,10 +80,12 @@ export class ServerSpread {
     const used = this.#pools.filter(pool => !pool.isEmpty)
     if (used.length === 0) return this.#pools[0]
     const open = used.filter(pool => pool !== except && seat.mayUse(this.#scores.hostOf(pool)))
-    const within = this.#leastLoaded(open, expected, this.#shareOf)
+    const live = open.filter(pool => !this.#scores.isFailing(this.#scores.hostOf(pool) ?? ''))
+    const within = this.#leastLoaded(live, expected, this.#shareOf)
     if (within !== undefined) return within
     const free = this.#scores.freePlace(host => seat.mayUse(host) && expected <= this.#scores.roomOf(host))
-    if (free === undefined || used.length >= MAX_CONNECTIONS) return this.#leastLoaded(open, expected)
+    if (free === undefined || used.length >= MAX_CONNECTIONS)
+      return this.#leastLoaded(live, expected) ?? this.#leastLoaded(open, expected)
     let pool = this.#pools.find(({ isEmpty }) => isEmpty)
     if (pool === undefined) {
       pool = this.#makePool()
@@ -134,20 +138,28 @@ export class ServerSpread {
    * While a server is free the pool itself goes there with its wallets.
    */
   #onLost(pool: ElectrumPool): void {
-    if (this.#scores.freePlace() === undefined) this.#moveSome(pool)
+    if (this.#scores.freePlace() === undefined && !this.#leaving.has(pool)) this.#moveSome(pool)
   }
 
   #moveSome(pool: ElectrumPool): void {
-    const waiting = [...this.#seats].filter(seat => seat.pool === pool)
-    for (const seat of waiting.slice(0, MOVES_AT_ONCE)) {
+    this.#leaving.delete(pool)
+    const ready = this.#pools.filter(other => other !== pool && other.isReady)
+    let moves = 0
+    for (const seat of this.#seats) {
+      if (seat.pool !== pool) continue
       if (pool.isReady) return
-      const ready = this.#pools.filter(other => other !== pool && other.isReady)
+      if (moves === MOVES_AT_ONCE) return void this.#moveMoreLater(pool)
       const { expected } = seat.client
       const to = this.#leastLoaded(ready, expected, this.#shareOf) ?? this.#leastLoaded(ready, expected)
-      if (to === undefined) return
+      // There may still be room for a smaller one.
+      if (to === undefined) continue
       seat.moveTo(to)
+      moves += 1
     }
-    if (waiting.length <= MOVES_AT_ONCE) return
+  }
+
+  #moveMoreLater(pool: ElectrumPool): void {
+    this.#leaving.add(pool)
     const jitter = (this.#io.random(1)[0] ?? 0) / 256
     this.#io.clock.after(MOVE_PAUSE_MS * (1 + jitter), () => this.#moveSome(pool))
   }

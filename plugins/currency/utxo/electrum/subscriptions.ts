@@ -1,8 +1,14 @@
 import type { Clock, Json } from '../../../../kernel/plugin-api.ts'
-import { type ChainServer, type ElectrumCall, hostOf, isExhausted } from './connection.ts'
+import {
+  type ChainServer,
+  type ElectrumCall,
+  type ElectrumRefusal,
+  hostOf,
+  isExhausted
+} from './connection.ts'
 import type { PoolClient, PoolClients } from './pool-clients.ts'
 import { readStatus } from './replies.ts'
-import { isFull, type ServerScores, SubscriptionLimit } from './server-scores.ts'
+import { FEWEST_AT_LIMIT, isFull, type ServerScores, SubscriptionLimit } from './server-scores.ts'
 
 /** What {@link Subscriptions} are made through. */
 export interface SubscriptionsOptions {
@@ -26,14 +32,14 @@ export class Subscriptions {
   /** Those that have no answer yet. */
   #waiting = 0
   /** Those that no wallet needs any more, of a server that does not forget them. */
-  #left = 0
+  readonly #left = new Set<string>()
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options
   }
 
   get left(): number {
-    return this.#left
+    return this.#left.size
   }
 
   /**
@@ -44,8 +50,10 @@ export class Subscriptions {
    */
   async subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
     const { clock, clients, whenReady } = this.#options
-    if (clients.size + this.#left + scripthashes.length > this.#limit) throw this.#refuse(client, 0)
+    const more = scripthashes.filter(hash => clients.watchersOf(hash).length === 0 && !this.#left.has(hash))
+    if (clients.size + this.left + more.length > this.#limit) throw this.#refuse(client)
     clients.watch(client, scripthashes)
+    for (const hash of scripthashes) this.#left.delete(hash)
     const statuses = new Map<string, string | null>()
     for (let tries = 1; ; tries += 1) {
       const wanted = scripthashes.filter(hash => !statuses.has(hash))
@@ -56,8 +64,9 @@ export class Subscriptions {
       await clock.turn()
       this.#noteLimit(refusal)
       // Of wallets that were refused together, the first to leave make room for the others.
-      const hasRoom = clients.size + this.#left <= this.#limit && !isExhausted(refusal)
-      if (!hasRoom || tries === MAX_TRIES) throw this.#refuse(client, scripthashes.length - statuses.size)
+      const hasRoom = clients.size + this.left <= this.#limit && !isExhausted(refusal)
+      const refused = scripthashes.filter(hash => !statuses.has(hash))
+      if (!hasRoom || tries === MAX_TRIES) throw this.#refuse(client, refused)
     }
   }
 
@@ -75,7 +84,7 @@ export class Subscriptions {
         this.#answered++
         this.#most = Math.max(this.#most, this.#answered)
       } catch (error) {
-        if (!isFull(error)) throw error
+        if (!isFull(error) || !this.#isLimit(error)) throw error
         refusal = error
       } finally {
         this.#waiting--
@@ -85,11 +94,12 @@ export class Subscriptions {
     return refusal
   }
 
-  /** Unsubscribes scripts where the server can. `refused`: how many of them it has not. */
-  forget(scripthashes: readonly string[], refused = 0): void {
+  /** Unsubscribes scripts where the server can. `refused`: those that it does not have. */
+  forget(scripthashes: readonly string[], refused: readonly string[] = []): void {
     const { canForget, callMany } = this.#options
     if (!canForget()) {
-      this.#left += Math.max(0, scripthashes.length - refused)
+      for (const hash of scripthashes) this.#left.add(hash)
+      for (const hash of refused) this.#left.delete(hash)
       return
     }
     const method = 'blockchain.scripthash.unsubscribe'
@@ -100,8 +110,14 @@ export class Subscriptions {
   /** Notes what the end of the connection says of the limits of its server. */
   end(error: unknown): void {
     const { scores, server } = this.#options
-    if (isExhausted(error)) this.#noteLimit(error)
-    else if (this.#waiting > 0) scores.noteDrop(server, this.#answered)
+    if (this.#waiting === 0) return
+    if (!isExhausted(error)) scores.noteDrop(server, this.#answered)
+    else if (this.#isLimit(error)) this.#noteLimit(error)
+  }
+
+  /** False of a server that has had enough of a device with few subscriptions: that cost something else, and it forgives soon. */
+  #isLimit(refusal: ElectrumRefusal): boolean {
+    return !isExhausted(refusal) || this.#most >= FEWEST_AT_LIMIT
   }
 
   get #limit(): number {
@@ -114,7 +130,7 @@ export class Subscriptions {
     scores.noteLimit(server, isExhausted(error) ? Math.floor(this.#most * CAUTION) : this.#most)
   }
 
-  #refuse(client: PoolClient, refused: number): SubscriptionLimit {
+  #refuse(client: PoolClient, refused: readonly string[] = []): SubscriptionLimit {
     const { clients, server } = this.#options
     this.forget(clients.forget(client), refused)
     return new SubscriptionLimit(server.url, this.#limit)
