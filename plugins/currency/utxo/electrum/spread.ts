@@ -242,11 +242,17 @@ export class WalletSeat {
     for (let pool: ElectrumPool | undefined; pool !== this.#pool; ) {
       pool = this.#pool
       const { signal } = this.#moved
-      const moved = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()))
+      let onMoved = (): void => {}
+      const moved = new Promise<void>(resolve => {
+        onMoved = () => resolve()
+        signal.addEventListener('abort', onMoved)
+      })
       try {
         await Promise.race([pool.whenReady(limitMs, isPatient), moved])
       } catch (error) {
         if (pool === this.#pool) throw error
+      } finally {
+        signal.removeEventListener('abort', onMoved)
       }
     }
   }
