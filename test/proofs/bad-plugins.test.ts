@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import type {
@@ -595,7 +596,7 @@ interface Counts {
   errors: number
 }
 
-/** How a call ended; `raw` is what nobody can look at safely, `hung` what has not ended after an hour. */
+/** How a call ended; `raw` is what nobody can look at safely, `hung` what has not ended after an hour, and ten seconds to load code. */
 type Outcome = 'answer' | 'error' | 'raw' | 'hung'
 
 const outcomeOf = async (clock: FakeClock, call: () => Promise<unknown>): Promise<[Outcome, unknown]> => {
@@ -610,6 +611,7 @@ const outcomeOf = async (clock: FakeClock, call: () => Promise<unknown>): Promis
   void watch()
   for (let step = 0; step < 40 && end === undefined; step++) await clock.advance(0)
   for (let minute = 0; minute < 60 && end === undefined; minute++) await clock.advance(61_000)
+  for (let wait = 0; wait < 1000 && end === undefined; wait++) await setTimeout(10)
   return end ?? ['hung', undefined]
 }
 
