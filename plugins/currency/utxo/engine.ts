@@ -85,6 +85,8 @@ class UtxoEngine implements CurrencyEngine {
   #blockTime: number | undefined
   /** What does not work now; '' for nothing. */
   #fault = ''
+  /** The connection of the last scan. */
+  #scanned: { readonly pool: ElectrumPool; readonly generation: number } | undefined
   /** True while no server has room for the wallet. */
   #isRefused = false
 
@@ -339,11 +341,18 @@ class UtxoEngine implements CurrencyEngine {
   #onScanned(): void {
     if (this.#isRefused) this.#reportStatus('')
     this.#isRefused = false
+    this.#scanned = { pool: this.#pool, generation: this.#pool.generation }
     // In the background: a wallet does not wait for a second server.
     this.#opinion.compareSoon(
-      () => ({ pool: this.#pool, ...this.#state.known }),
+      () => this.#compared(),
       fresh => this.#onCompared(fresh)
     )
+  }
+
+  #compared(): ReturnType<Parameters<SecondOpinion['compareSoon']>[0]> {
+    const { pool, generation } = this.#scanned ?? { pool: this.#pool, generation: -1 }
+    const isCurrent = (): boolean => pool === this.#pool && pool.generation === generation
+    return { pool, isCurrent, ...this.#state.known }
   }
 
   async #onCompared(differences: readonly string[]): Promise<void> {

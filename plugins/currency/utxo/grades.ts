@@ -52,6 +52,8 @@ interface Compared {
   readonly ledger: Ledger
   readonly table: ScriptTable
   readonly scripts: ScriptSource
+  /** True as long as what is known of the wallet is what the server of the pool has shown: another one is perhaps the second server. */
+  isCurrent(): boolean
 }
 
 /** A difference between two servers over one script. */
@@ -238,18 +240,19 @@ export class SecondOpinion implements WitnessLife {
 
   /** @returns scripts with differences that are to be looked at once more at once; undefined if no comparison was made */
   async #compare(
-    { pool, ledger, scripts }: Compared,
+    { pool, ledger, scripts, isCurrent }: Compared,
     records: readonly ScriptRecord[]
   ): Promise<readonly ScriptRecord[] | undefined> {
     const { tip, serverUrl } = pool
     const round = this.#round
-    if (this.#witness === undefined || tip === undefined || records.length === 0) return undefined
+    if (this.#witness === undefined || tip === undefined || records.length === 0 || !isCurrent())
+      return undefined
     const heights = records.flatMap(record => confirmedOf(record, ledger).map(({ height }) => height))
     const testimony = await this.#witness(serverUrl, {
       ...{ life: this, skip: this.#skip, heights: [...heights, tip.height] },
       ...{ scripts, scripthashes: records.map(({ scripthash }) => scripthash) }
     })
-    if (round !== this.#round) return undefined
+    if (round !== this.#round || !isCurrent()) return undefined
     if (testimony === undefined) {
       this.#silentSince ??= this.#clock.monotonic()
       this.#isBehind = false
@@ -271,7 +274,7 @@ export class SecondOpinion implements WitnessLife {
       pool,
       found.map(({ record }) => record)
     )
-    if (round !== this.#round) return undefined
+    if (round !== this.#round || !isCurrent()) return undefined
     const isSameTip =
       pool.tip?.header.hash === tip.header.hash && testimony.hashes.get(tip.height) === tip.header.hash
     return found.flatMap(({ record, texts }, at) => {
@@ -306,7 +309,7 @@ export const releaseHeld = (ledger: Ledger): void => {
 const judge = (
   record: ScriptRecord,
   at: number,
-  { testimony, pool, ledger }: Omit<Compared, 'scripts' | 'table'> & { readonly testimony: Testimony }
+  { testimony, pool, ledger }: Pick<Compared, 'ledger' | 'pool'> & { readonly testimony: Testimony }
 ): { readonly texts: readonly string[]; readonly isOpen: boolean } => {
   const { server, height: end, hashes, histories } = testimony
   const shown = new Map((histories[at] ?? []).map(({ txid, height }) => [txid, height]))

@@ -5,6 +5,7 @@ import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
 import { type Channel, type CurrencyPlugin, type Io, nativeAmount } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { SecondOpinion } from '../../../plugins/currency/utxo/grades.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import type { CoinRow } from '../../../plugins/currency/utxo/params/coin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
@@ -545,4 +546,40 @@ test('a question to a second server ends with the wallet', async t => {
   await until('it is asked', () => silent.opened === 1)
   await alice.engine.killEngine()
   t.deepEqual(silent, { opened: 1, closed: 1 })
+})
+
+test('the word of one server counts once, also where a wallet goes to it while it is compared', async t => {
+  const hash = 'ab'.repeat(32)
+  const tx = { txid: 'cd'.repeat(32), height: 7, block: hash, grade: 'claimed', heldSince: 0, ours: [] }
+  const records = [{ txids: new Set([tx.txid]), scripthash: '11'.repeat(32) }]
+  const testimony = {
+    ...{ server: 'tcp://second.test:1', height: 9, unspent: [], hashes: new Map([[7, hash]]) },
+    histories: [[{ txid: tx.txid, height: 7 }]]
+  }
+  for (const moves of ['not', 'before', 'meanwhile']) {
+    const grades: string[] = []
+    let isCurrent = moves !== 'before'
+    const opinion = new SecondOpinion(async () => {
+      if (moves === 'meanwhile') isCurrent = false
+      return testimony
+    }, clock)
+    opinion.note(records as never)
+    const compared = {
+      pool: { serverUrl: 'tcp://first.test:1', tip: { height: 9, header: { hash } }, callMany: () => [] },
+      ledger: {
+        find: () => tx,
+        all: () => [],
+        isSpent: () => false,
+        place: (_: unknown, { grade }: { grade: string }) => grades.push(grade)
+      },
+      ...{ table: { records: () => records }, scripts: {}, isCurrent: () => isCurrent }
+    }
+    await new Promise<void>(resolve =>
+      opinion.compareSoon(
+        () => compared as never,
+        async () => resolve()
+      )
+    )
+    t.deepEqual(grades, moves === 'not' ? ['agreed'] : [], moves)
+  }
 })

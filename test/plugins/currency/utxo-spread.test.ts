@@ -191,3 +191,16 @@ test.serial('a wallet that goes to a server of long ago does not go back in heig
     [...heights].sort((a, b) => a - b)
   )
 })
+
+test.serial('through a proxy, a server that refuses one wallet still has the next one', async t => {
+  const world = makeSpreadWorld(t, { limits: [10, 9000], kind: serverKinds.fulcrum, isProxied: true })
+  const [one, two] = (await openMany(world, 2)).map(({ wallet }) => wallet) as [TestWallet, TestWallet]
+  const [first, second] = world.servers
+  await look(one)
+  t.is(second?.subscribed().size, 26)
+  if (first !== undefined) first.limit = 9000
+  first?.revive()
+  await look(two)
+  t.is(first?.subscribed().size, 26)
+  t.is(second?.learned.size, 26, 'the second server learns nothing of it')
+})

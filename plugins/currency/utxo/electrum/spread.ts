@@ -46,7 +46,10 @@ export class ServerSpread {
 
   /** A seat for one wallet, which is not attached yet. `circuit`: of a proxy; the wallet then has a connection of its own. */
   seat(client: PoolClient, circuit?: string): WalletSeat {
-    return new WalletSeat(this, this.#pools[0] as ElectrumPool, { client, circuit })
+    // Through a proxy each wallet comes from another place: what servers refuse one says nothing of others.
+    const scores =
+      circuit === undefined ? this.#scores : new ServerScores(this.#options.servers, this.#io.clock)
+    return new WalletSeat(this, this.#pools[0] as ElectrumPool, { client, circuit, scores })
   }
 
   /** Gives the pool that a wallet is attached to, and notes that it is. */
@@ -57,7 +60,7 @@ export class ServerSpread {
 
   /** Gives another pool than the present one, which has refused the wallet, with room for it; undefined if there is none. */
   findOther(seat: WalletSeat): ElectrumPool | undefined {
-    seat.noteRefusal(this.#scores.hostOf(seat.pool), this.#io.clock.monotonic())
+    seat.noteRefusal(seat.scores.hostOf(seat.pool), this.#io.clock.monotonic())
     return this.#find(seat, seat.pool)
   }
 
@@ -65,10 +68,10 @@ export class ServerSpread {
     this.#seats.delete(seat)
   }
 
-  #makePool(circuit?: string): ElectrumPool {
+  #makePool({ circuit, scores }: Partial<WalletSeat> = {}): ElectrumPool {
     const { log, linked } = this.#options
     const pool: ElectrumPool = new ElectrumPool(this.#io, this.#network, {
-      ...{ scores: this.#scores, log, linked },
+      ...{ scores: scores ?? this.#scores, log, linked },
       ...(circuit === undefined ? { onLost: () => this.#onLost(pool) } : { circuit })
     })
     return pool
@@ -111,24 +114,25 @@ export class ServerSpread {
     return least
   }
 
-  /** Through a proxy each wallet comes from another place, so that limits are those of one wallet. */
+  /** A connection of the wallet's own, which begins with the server that has room and carries the fewest. */
   #findOwn(seat: WalletSeat, except: ElectrumPool | undefined): ElectrumPool | undefined {
+    const { scores } = seat
     const { expected } = seat.client
     const loads = new Map<string, number>()
-    for (const { pool } of this.#seats) {
-      const host = this.#scores.hostOf(pool) ?? ''
+    for (const { pool, scores: own } of this.#seats) {
+      const host = own.hostOf(pool) ?? ''
       loads.set(host, (loads.get(host) ?? 0) + pool.load)
     }
-    const fit = this.#scores.servers
+    const fit = scores.servers
       .map((server, place) => ({ host: hostOf(server), place }))
-      .filter(({ host }) => seat.mayUse(host) && !this.#scores.isFailing(host))
-      .filter(({ host }) => expected <= this.#scores.roomOf(host))
+      .filter(({ host }) => seat.mayUse(host) && !scores.isFailing(host))
+      .filter(({ host }) => expected <= scores.roomOf(host))
     const loadOf = ({ host }: { readonly host: string }): number => loads.get(host) ?? 0
     const found =
       fit.find(option => loadOf(option) + expected <= this.#shareOf(option.host)) ??
       [...fit].sort((one, other) => loadOf(one) - loadOf(other))[0]
     if (found === undefined && except !== undefined) return undefined
-    const pool = this.#makePool(seat.circuit)
+    const pool = this.#makePool(seat)
     pool.startAt(found?.place ?? 0)
     return pool
   }
@@ -170,6 +174,8 @@ export class WalletSeat {
   readonly client: PoolClient
   /** Of a proxy. */
   readonly circuit: string | undefined
+  /** What is known of the servers where the wallet comes from. */
+  readonly scores: ServerScores
   readonly #spread: ServerSpread
   /** When a host refused the wallet: it is not asked again for a while. */
   readonly #refusedAt = new Map<string, number>()
@@ -180,12 +186,13 @@ export class WalletSeat {
   constructor(
     spread: ServerSpread,
     pool: ElectrumPool,
-    { client, circuit }: { readonly client: PoolClient; readonly circuit: string | undefined }
+    { client, circuit, scores }: Pick<WalletSeat, 'circuit' | 'client' | 'scores'>
   ) {
     this.#spread = spread
     this.#pool = pool
     this.client = client
     this.circuit = circuit
+    this.scores = scores
   }
 
   /** The connection that the wallet has now. */
