@@ -154,8 +154,8 @@ export class Wire {
     const address = new URL(url).pathname
     const earlier = options.method === 'POST' ? undefined : this.#earlier.get(address)
     const isCut = fate === 'reply cut' && reply.text.length > 1
-    // Who is told that the hash is unknown asks once more at once.
-    if (isCut || ![200, 404].includes(reply.status)) this.hasFailed = true
+    // Who is told that the hash is unknown asks once more at once, also where the words are cut: the status says it.
+    if (reply.status !== 404 && (isCut || reply.status !== 200)) this.hasFailed = true
     if (isCut || (fate === 'reply old' && earlier !== undefined)) {
       this.#server.note(fate)
       const half = { ...reply, text: reply.text.slice(0, reply.text.length / 2) }
