@@ -226,11 +226,11 @@ export class ElectrumPool {
   }
 
   /**
-   * Subscribes scripts in one go and gives their statuses.
+   * Subscribes scripts in one go and gives their statuses. Throws at once where nothing is to be requested.
    *
    * @throws SubscriptionLimit if the server gives no more; ElectrumFault, NETWORK
    */
-  async subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
+  subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
     if (this.#subscriptions === undefined) throw this.#turn.unreachable('no server is connected')
     return this.#subscriptions.subscribe(client, scripthashes)
   }

@@ -43,17 +43,22 @@ export class Subscriptions {
   }
 
   /**
-   * Subscribes scripts in one go and gives their statuses.
+   * Subscribes scripts in one go and gives their statuses. Throws at once if the server has shown before that it gives no more, so that
+   * nothing else is requested for them either.
    *
-   * @throws SubscriptionLimit if the server gives no more, or has shown that before: the wallet then watches nothing here; ElectrumFault,
-   * NETWORK
+   * @throws SubscriptionLimit if the server gives no more: the wallet then watches nothing here; ElectrumFault, NETWORK
    */
-  async subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
-    const { clock, clients, whenReady } = this.#options
+  subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
+    const { clients } = this.#options
     const more = scripthashes.filter(hash => clients.watchersOf(hash).length === 0 && !this.#left.has(hash))
     if (clients.size + this.left + more.length > this.#limit) throw this.#refuse(client)
     clients.watch(client, scripthashes)
     for (const hash of scripthashes) this.#left.delete(hash)
+    return this.#subscribe(client, scripthashes)
+  }
+
+  async #subscribe(client: PoolClient, scripthashes: readonly string[]): Promise<(string | null)[]> {
+    const { clock, clients, whenReady } = this.#options
     const statuses = new Map<string, string | null>()
     for (let tries = 1; ; tries += 1) {
       const wanted = scripthashes.filter(hash => !statuses.has(hash))
