@@ -71,9 +71,11 @@ test.serial('the result of a command is printed although the disk does not answe
   })
   t.is(code, 0)
   t.is(json.data.wallets[0].name, 'Savings')
-  t.deepEqual(json.warnings, [
+  // Half a minute is a third of a second here, so that a busy machine is behind its servers, too, and says so before.
+  t.is(
+    json.warnings.at(-1),
     'The disk has not finished an earlier write; the data stays locked until this process ends'
-  ])
+  )
 })
 
 test.serial(
