@@ -297,9 +297,12 @@ test('two servers agree on a chain only if both have its first block and one of 
   let notified = 0
   linked.listen(() => notified++)
   const { tip, query } = serverOf(headers)
-  await linked.link(tip, query)
+  await linked.link(tip, query, { host: 'first.example' })
   const standing = (): string | undefined => linked.standingOf(20, headers[20]?.hash ?? '')
-  for (const [others, seen] of [
+  const whole = new Map([0, 33].map(height => [height, headers[height]?.hash ?? '']))
+  for (const [others, seen, server = 'tls://other.example:50002'] of [
+    // A wallet of another server may ask the one that has shown the chain.
+    [whole, 'claimed', 'tcp://first.example:50001'],
     [new Map([[0, genesis.hash]]), 'claimed'],
     [
       new Map([
@@ -308,18 +311,12 @@ test('two servers agree on a chain only if both have its first block and one of 
       ]),
       'claimed'
     ],
-    [
-      new Map([
-        [0, genesis.hash],
-        [33, headers[33]?.hash ?? '']
-      ]),
-      'agreed'
-    ]
+    [whole, 'agreed']
   ] as const) {
     const life = { isEnded: false, onOpen: () => {} }
     await linked.witness({ scripthashes: [], heights: [], skip: 0, life }, async ({ heights }) => {
       t.deepEqual(heights, [0, 33])
-      return { server: 'other', height: 39, ...{ histories: [], unspent: [] }, hashes: others }
+      return { server, height: 39, ...{ histories: [], unspent: [] }, hashes: others }
     })
     t.is(standing(), seen)
   }

@@ -3,7 +3,7 @@ import { lookBackOf } from '../chain/difficulty.ts'
 import { type BlockHeader, parseHeader } from '../chain/header.ts'
 import { type ChainOrigin, ChainRefusal, HeaderChain, MAX_LINKED } from '../chain/header-chain.ts'
 import type { HeaderForm, NetworkRow } from '../params/coin.ts'
-import { type ElectrumCall, ElectrumFault } from './connection.ts'
+import { type ElectrumCall, ElectrumFault, hostOf } from './connection.ts'
 import { readHeaderHex } from './replies.ts'
 import type { Testimony, WitnessQuery } from './witness.ts'
 
@@ -107,6 +107,8 @@ export class LinkedHeaders {
   #unsavedFrom = 0
   #turn: Promise<unknown> = Promise.resolve()
   readonly #listeners = new Set<() => void>()
+  /** The host whose newest block was the chain's when it was linked last, and that so has all of the chain. */
+  #shownBy: string | undefined
   /** The newest blocks that are too old, by the host that has shown them since a server was last believed. */
   readonly #staleTips = new Map<string, number>()
 
@@ -196,6 +198,7 @@ export class LinkedHeaders {
       try {
         await this.#link(tip, query, moves === 0 ? options : { ...options, early: undefined })
         this.#staleTips.clear()
+        if (this.#chain !== undefined && this.#chain.tip <= tip.height) this.#shownBy = options.host ?? ''
         return tip
       } catch (error) {
         const chain = this.#chain
@@ -220,6 +223,7 @@ export class LinkedHeaders {
   /**
    * Puts a question to a second server, and with it the one for the first block of the chain, where that is no checkpoint, and for
    * one of its newest: the chain is agreed if both servers have both. The first alone would let one server go on from it as it likes.
+   * Who has shown the chain is no second server to it, whichever server the wallet has that asks.
    */
   async witness(
     query: WitnessQuery,
@@ -228,11 +232,14 @@ export class LinkedHeaders {
     const chain = this.#chain?.origin === 'claimed' ? this.#chain : undefined
     const ends = chain === undefined ? [] : [chain.base, Math.max(chain.base, chain.tip - MAX_BEHIND)]
     const known = ends.map(height => [height, chain?.hashAt(height)] as const)
+    const shownBy = this.#shownBy
     const testimony = await send({ ...query, heights: [...query.heights, ...ends] })
     const isSame = known.every(
       ([height, hash]) => hash !== undefined && testimony?.hashes.get(height) === hash
     )
-    if (!isSame || chain === undefined || chain !== this.#chain || chain.origin !== 'claimed')
+    const isOther =
+      testimony !== undefined && ![undefined, hostOf({ url: testimony.server })].includes(shownBy)
+    if (!isSame || !isOther || chain === undefined || chain !== this.#chain || chain.origin !== 'claimed')
       return testimony
     chain.agree()
     await this.#save(true)

@@ -79,6 +79,7 @@ export class ServerSpread {
 
   #find(seat: WalletSeat, except: ElectrumPool | undefined): ElectrumPool | undefined {
     const { expected } = seat.client
+    seat.forgive(this.#io.clock.monotonic())
     if (seat.circuit !== undefined) return this.#findOwn(seat, except)
     const used = this.#pools.filter(pool => !pool.isEmpty)
     if (used.length === 0) return this.#pools[0]
@@ -215,8 +216,12 @@ export class WalletSeat {
 
   /** Notes that a host has refused the wallet, at a time in milliseconds. */
   noteRefusal(host: string | undefined, now: number): void {
-    for (const [other, at] of this.#refusedAt) if (now - at >= LIMIT_MS) this.#refusedAt.delete(other)
     if (host !== undefined) this.#refusedAt.set(host, now)
+  }
+
+  /** Forgets refusals of long ago. */
+  forgive(now: number): void {
+    for (const [host, at] of this.#refusedAt) if (now - at >= LIMIT_MS) this.#refusedAt.delete(host)
   }
 
   /** True if a host has not refused the wallet, as far as is noted. */
@@ -280,4 +285,4 @@ const isOwn = (server: ChainServer): boolean => {
 }
 
 const OWN =
-  /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd]|\[fe80)|\.(local|lan|home\.arpa)$/
+  /^(?:127|10)(?:\.\d+){3}$|^(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d+){2}$|^\[(?:::1\]|f[cd]|fe80)|\.(?:local|lan|home\.arpa)$/

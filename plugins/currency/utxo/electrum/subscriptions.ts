@@ -1,7 +1,9 @@
 import type { Clock, Json } from '../../../../kernel/plugin-api.ts'
+import { ChainRefusal } from '../chain/header-chain.ts'
 import {
   type ChainServer,
   type ElectrumCall,
+  ElectrumFault,
   type ElectrumRefusal,
   hostOf,
   isExhausted
@@ -115,7 +117,8 @@ export class Subscriptions {
   /** Notes what the end of the connection says of the limits of its server. */
   end(error: unknown): void {
     const { scores, server } = this.#options
-    if (this.#waiting === 0) return
+    // A connection that we end ourselves says nothing of a limit.
+    if (this.#waiting === 0 || error instanceof ElectrumFault || error instanceof ChainRefusal) return
     if (!isExhausted(error)) scores.noteDrop(server, this.#answered)
     else if (this.#isLimit(error)) this.#noteLimit(error)
   }
