@@ -7,7 +7,7 @@ import { searchable, searchTextOf } from './search.ts'
 
 /** The history that a search index reads. */
 export interface SearchOptions {
-  readonly rows: HistoryRows
+  readonly rows: Pick<HistoryRows, 'searches'>
   /** Writes rows again whose texts for searches are not kept beside them. */
   complete(keys: readonly FileHash[]): void
 }
@@ -31,6 +31,8 @@ export class SearchIndex {
   /** The keys of the rows that may match a query, in no particular order. */
   async find(query: string): Promise<FileHash[]> {
     this.#building ??= this.#build().catch(error => {
+      // What changes until the next search is not followed.
+      this.#text.clear()
       this.#building = undefined
       throw error
     })

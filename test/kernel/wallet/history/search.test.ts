@@ -1,12 +1,13 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { nativeAmount } from '../../../../kernel/base/amount.ts'
+import type { HistoryRows } from '../../../../kernel/wallet/history/rows.ts'
 import {
   matchesSearch,
   normalizeQuery,
   type SearchableTransaction
 } from '../../../../kernel/wallet/history/search.ts'
-import { SearchText } from '../../../../kernel/wallet/history/search-index.ts'
+import { SearchIndex, SearchText } from '../../../../kernel/wallet/history/search-index.ts'
 import { makeFakeClock } from '../../../../testing/fake-clock.ts'
 
 const TX: SearchableTransaction = {
@@ -117,4 +118,18 @@ test('the text of a search finds the same as looking at each, whatever is added,
     ),
     { numRuns: 60 }
   )
+})
+
+test('a search after one that could not read everything finds what has changed meanwhile', async t => {
+  let isBroken = true
+  const rows: Pick<HistoryRows, 'searches'> = {
+    async *searches() {
+      yield [{ key: 'a', search: isBroken ? 'rent\0' : 'bicycle\0' }]
+      if (isBroken) throw new Error('EIO')
+    }
+  }
+  const index = new SearchIndex({ rows, complete: () => t.fail() }, makeFakeClock())
+  await t.throwsAsync(index.find('rent'), { message: 'EIO' })
+  isBroken = false
+  t.deepEqual([await index.find('rent'), await index.find('bicycle')], [[], ['a']])
 })
