@@ -77,7 +77,7 @@ const convert = async (
       const wanted = await takeOver(options, store, {
         old,
         digests,
-        isUnfinished: isSame && record.isChecked === false
+        isUnfinished: isSame && record.isAlone === true
       })
       await store.close()
       opened = await openOver(options)
@@ -86,7 +86,7 @@ const convert = async (
           path: options.folder,
           reason: 'what was written reads otherwise'
         })
-      await opened.write(new Map([[CONVERTED, recordOf({ digests, isChecked: true })]]))
+      await opened.write(new Map([[CONVERTED, recordOf({ digests, isChecked: true, isAlone: false })]]))
     }
     for (const path of old) await options.disk.delete(path)
     await opened.write(new Map([[CONVERTED, null]]))
@@ -101,6 +101,8 @@ const convert = async (
 interface Conversion {
   readonly digests: Readonly<Record<string, string>>
   readonly isChecked: boolean
+  /** Nothing else was in the store when they were written, and they have not been read back. */
+  readonly isAlone: boolean
 }
 
 const recordOf = (conversion: Conversion): string => JSON.stringify(conversion)
@@ -108,7 +110,7 @@ const recordOf = (conversion: Conversion): string => JSON.stringify(conversion)
 interface OldFiles {
   readonly old: readonly string[]
   readonly digests: Readonly<Record<string, string>>
-  /** They were written before and not read back: nothing else is in the store, so they count. */
+  /** They were written before, into an empty store, and not read back, so that they count. */
   readonly isUnfinished: boolean
 }
 
@@ -134,7 +136,7 @@ const takeOver = async (
   const get = (key: string): string | undefined => textIn(writes.get(key) ?? null) ?? store.get(key)
   const isOther = present.size > 0 && !isUnfinished
   if (isDamaged || isOther) for (const [key, change] of damaged(get)) writes.set(key, change)
-  writes.set(CONVERTED, recordOf({ digests, isChecked: false }))
+  writes.set(CONVERTED, recordOf({ digests, isChecked: false, isAlone: isUnfinished || present.size === 0 }))
   await store.write(writes)
   return [...present, ...writes]
 }

@@ -104,6 +104,27 @@ test('what an older version wrote after the conversion is taken over, and replac
   t.deepEqual(oldPaths(files), [])
 })
 
+test('at every crash point of taking over what an older version wrote after the conversion, nothing newer is replaced', async t => {
+  const again = async (): Promise<Map<string, string>> => {
+    const files = oldFiles()
+    const { store } = await open(files)
+    await store.write(new Map([['e/second', 'newer']]))
+    await store.close()
+    for (const [path, text] of Object.entries(fixture.files)) files.set(path, text)
+    return files
+  }
+  const counted = await again()
+  const whole = makeFaultDisk(counted)
+  await open(counted, whole)
+  for (let at = 1; at <= whole.writeCount; at += 1) {
+    const files = await again()
+    await open(files, makeFaultDisk(files, { at, kind: 'late' })).catch(() => {})
+    const { store } = await open(files)
+    t.is(store.get('e/second'), 'newer', `write ${at}`)
+    t.deepEqual(oldPaths(files), [])
+  }
+})
+
 for (const [what, name] of [
   ['chunk', '000000000005-000000000005'],
   ['segment', 's000000000003'],
