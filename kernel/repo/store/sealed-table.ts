@@ -322,7 +322,9 @@ export class SealedTable implements BulkTable {
   async #searchesOf(block: number): Promise<Body | undefined> {
     const [value] = await this.#place.store.getMany([blockKey(this.#tag, 'search', block)])
     const name = { table: this.#place.prefix, block, part: 'search' } as const
-    return value === undefined ? undefined : openBody(this.#place, name, value)
+    const body = value === undefined ? undefined : await openBody(this.#place, name, value)
+    // Of another number of rows it is none of this block.
+    return body?.count === this.#state?.blocks.get(block)?.total ? body : undefined
   }
 
   /** Reads a body once more when what was begun has ended: the store below may show a batch before it says that it is made. */

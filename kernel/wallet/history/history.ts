@@ -216,6 +216,7 @@ export class History {
   async search(query: string): Promise<FileHash[]> {
     this.#checkOpen()
     await this.#open()
+    this.#checkOpen()
     this.#search ??= this.#makeSearch()
     return this.#search.find(query)
   }
@@ -292,7 +293,7 @@ export class History {
 
   #makeSearch(): SearchIndex {
     const complete = (keys: readonly FileHash[]): void => {
-      this.#mutex.run(() => this.#addSearchTexts(keys)).catch(this.options.report)
+      this.#addSearchTexts(keys).catch(this.options.report)
     }
     return new SearchIndex({ rows: this.#rows, complete }, this.options.clock)
   }
@@ -301,12 +302,15 @@ export class History {
   async #addSearchTexts(keys: readonly FileHash[]): Promise<void> {
     for (let start = 0; start < keys.length && !this.#isClosed; start += ROWS_AT_ONCE) {
       const some = keys.slice(start, start + ROWS_AT_ONCE)
-      const rows = new Map<FileHash, RowChange>()
-      for (const [at, text] of (await this.#rows.texts(some)).entries()) {
-        const row = text === undefined ? undefined : parseRow(text)
-        if (row !== undefined) rows.set(some[at] ?? '', { before: row, after: row, text })
-      }
-      if (rows.size > 0) await this.#rows.write({ rows })
+      // What else there is to do comes between two lots.
+      await this.#mutex.run(async () => {
+        const rows = new Map<FileHash, RowChange>()
+        for (const [at, text] of (await this.#rows.texts(some)).entries()) {
+          const row = text === undefined ? undefined : parseRow(text)
+          if (row !== undefined) rows.set(some[at] ?? '', { before: row, after: row, text })
+        }
+        if (rows.size > 0) await this.#rows.write({ rows })
+      })
     }
   }
 

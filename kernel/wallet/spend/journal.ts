@@ -176,6 +176,7 @@ export class SpendJournal {
       return changes.set(UNFINISHED + correlationId, null).set(SENT + correlationId, text)
     }
     this.#ending.set(correlationId, intent)
+    this.#sights = undefined
     await this.#written(write(changesOf)).finally(() => this.#ending.delete(correlationId))
     // Read after the write: others may have been watched or removed meanwhile, and this one forgotten.
     const sent = new Map(this.#sentById())
