@@ -158,10 +158,7 @@ export const layers: readonly (readonly Room[])[] = [
       packages: [],
       only: ['kernel/index', 'app', 'devtools/core', 'devtools/react']
     },
-    {
-      path: 'devtools/standalone',
-      only: [...FACES, 'devtools/react', 'cells']
-    },
+    { path: 'devtools/standalone', only: [...FACES, 'devtools/react', 'cells'] },
     cli('cli/terminal'),
     { path: 'testing', packages: [NODE], only: ['kernel', 'plugins', 'platform/node', 'fake-server'] }
   ],

@@ -155,7 +155,9 @@ export class ServerSpread {
       if (pool.isReady) return
       if (moves === MOVES_AT_ONCE) return void this.#moveMoreLater(pool)
       const { expected } = seat.client
-      const to = this.#leastLoaded(ready, expected, this.#shareOf) ?? this.#leastLoaded(ready, expected)
+      seat.forgive(this.#io.clock.monotonic())
+      const willing = ready.filter(other => seat.mayUse(this.#scores.hostOf(other)))
+      const to = this.#leastLoaded(willing, expected, this.#shareOf) ?? this.#leastLoaded(willing, expected)
       // There may still be room for a smaller one.
       if (to === undefined) continue
       seat.moveTo(to)
