@@ -309,8 +309,12 @@ export const LOADER: string = [
   "input.on('data', load)"
 ].join('\n')
 
-/** The program of a thread. It is no module of the newer kind: those take Node 4 ms longer to load, each. */
+/**
+ * The program of a thread. It is no module of the newer kind: those take Node 4 ms longer to load, each. Its names are in a block, so
+ * that no other script of the thread sees them.
+ */
 const threadText = `'use strict'
+{
 const { parentPort, workerData } = require('node:worker_threads')
 const [vm, fs, net, dgram] = ['vm', 'fs', 'net', 'dgram'].map(name => require('node:' + name))
 const load = require
@@ -319,7 +323,8 @@ const closeThread = ${closeThread}
 closeThread({ net, dgram, process })
 const run = ${runThread}
 const makeNatives = ${makeNatives}
-run({ parentPort, workerData, vm, natives: makeNatives(() => load('node:crypto')), fs, process })`
+run({ parentPort, workerData, vm, natives: makeNatives(() => load('node:crypto')), fs, process })
+}`
 
 /**
  * The program of the host, as the line that the loader reads: the address of a module.
