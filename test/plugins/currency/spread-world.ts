@@ -2,6 +2,7 @@ import type { ExecutionContext } from 'ava'
 import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
 import { type ServerKind, serverKinds } from '../../../fake-server/electrum/kinds.ts'
 import type { Channel, Io } from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
 import { messagesOf } from '../../helpers/lying-server.ts'
 import { makeTestWorld, type TestWallet, type TestWorld } from './utxo-world.ts'
 
@@ -29,6 +30,8 @@ export interface SpreadServer {
 /** A chain with several servers of different hosts. */
 export interface SpreadWorld extends TestWorld {
   readonly servers: readonly SpreadServer[]
+  /** Moves the clock on by which the plugin measures how long something is ago. */
+  pass(ms: number): void
 }
 
 /** Options of {@link makeSpreadWorld}. */
@@ -53,8 +56,10 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
       opening
     )
   const hosts = options.hosts ?? limits.map((_, at) => `s${at + 1}.test`)
+  const { clock } = makeNodeIo()
+  let passed = 0
   const world = makeTestWorld({
-    io: { connect, isProxied },
+    io: { connect, isProxied, clock: { ...clock, monotonic: () => clock.monotonic() + passed } },
     servers: hosts.map(host => `tcp://${host}:1`)
   })
   for (const [at, host] of hosts.entries()) {
@@ -134,7 +139,12 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
     for (const server of byHost.values()) server.kill()
     return world.close()
   })
-  return Object.assign(world, { servers: [...byHost.values()] })
+  return Object.assign(world, {
+    servers: [...byHost.values()],
+    pass(ms: number) {
+      passed += ms
+    }
+  })
 }
 
 /** Opens many wallets, of which each has a payment of its own amount. */

@@ -3,6 +3,18 @@ import { type ServerKind, serverKinds } from '../../../fake-server/electrum/kind
 import { isSynced, makeSpreadWorld, openMany } from './spread-world.ts'
 import { type TestWallet, until } from './utxo-world.ts'
 
+/** Starts a wallet that has to look for a server, and waits until it is in step. */
+const begin = async (wallet: TestWallet): Promise<void> => {
+  await wallet.engine.startEngine()
+  await until('it is in step', () => isSynced(wallet))
+}
+
+/** Starts a wallet and lets it look at the chain. */
+const look = async ({ engine }: TestWallet): Promise<void> => {
+  await engine.startEngine()
+  await engine.syncNetwork({})
+}
+
 test.serial(
   'wallets spread over the named servers, none has more than it gives, and one that dies takes no wallet with it',
   async t => {
@@ -48,6 +60,47 @@ test.serial('a few wallets stay with the first server, and no other one learns w
   const [first, second] = world.servers
   t.is(first?.subscribed().size, 5 * 26)
   t.is(second?.learned.size, 0)
+})
+
+test.serial(
+  'a wallet that starts while no other one is open begins with the first server that is there',
+  async t => {
+    const world = makeSpreadWorld(t, { limits: [9000, 9000] })
+    const [one, two] = (await openMany(world, 2)).map(({ wallet }) => wallet) as [TestWallet, TestWallet]
+    const [first, second] = world.servers
+    first?.kill()
+    await begin(one)
+    t.is(second?.subscribed().size, 26)
+    await one.engine.killEngine()
+    first?.revive()
+    world.pass(61_000)
+    await look(two)
+    t.is(first?.subscribed().size, 26)
+    t.is(second?.learned.size, 26, 'the second server learns nothing of it')
+  }
+)
+
+test.serial("a server of one's own that is named first gets the next wallet once it is back", async t => {
+  const hosts = ['node.home.arpa', 's2.test', 's3.test']
+  const world = makeSpreadWorld(t, { limits: [9000, 9000, 9000], hosts })
+  const made = (await openMany(world, 5)).map(({ wallet }) => wallet)
+  const [one, two, three, four, five] = made as [TestWallet, TestWallet, TestWallet, TestWallet, TestWallet]
+  const [own, second, third] = world.servers
+  own?.kill()
+  await begin(one)
+  t.is(second?.subscribed().size, 26)
+  own?.revive()
+  world.pass(61_000)
+  for (const wallet of [two, three]) await look(wallet)
+  t.is(own?.subscribed().size, 52)
+  t.is(second?.learned.size, 26, 'no other learns of them, although it has fewer')
+  own?.kill()
+  await until('the second has them', () => second?.subscribed().size === 78)
+  world.pass(61_000)
+  await begin(four)
+  await look(five)
+  t.is(second?.subscribed().size, 130)
+  t.is(third?.learned.size, 0, 'a third learns nothing while the second has room')
 })
 
 test.serial(
@@ -130,12 +183,6 @@ test.serial('a server that had enough of a device with few subscriptions serves 
   await until('it is in step', () => made !== undefined && isSynced(made.wallet))
   t.is(made?.wallet.balance(), made?.amount)
 })
-
-/** Starts a wallet and lets it look at the chain. */
-const look = async ({ engine }: TestWallet): Promise<void> => {
-  await engine.startEngine()
-  await engine.syncNetwork({})
-}
 
 test.serial(
   'a wallet that is paused and resumed finds its place at a server that forgets no subscription',

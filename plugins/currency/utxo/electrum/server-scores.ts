@@ -99,6 +99,8 @@ export class ServerScores {
   noteLimit(server: ChainServer, limit: number): void {
     const record = this.#recordOf(hostOf(server))
     const now = this.#clock.monotonic()
+    // One that has given more than the last time has changed its mind.
+    if (limit > record.limit * 1.1) record.refusals = 0
     record.limit = limit
     if (now < record.limitUntil) return
     record.limitUntil = now + LIMIT_MS * 2 ** Math.min(record.refusals, 4)

@@ -18,8 +18,8 @@ export interface ServerSpreadOptions {
  * Spreads the wallets of one currency over the servers that the user named. Each wallet has one of them at a time.
  *
  * All are with the first as long as it carries no more than its share of subscriptions; then the next is opened, and once all carry their
- * share, the least loaded one takes the next wallet. A server of the user's own network has no share: others learn of a wallet only if
- * that one fails or refuses. A server that refuses more subscriptions gets no more.
+ * share, the least loaded one takes the next wallet. A server of the user's own network has no share: if it is named first, others learn of
+ * a wallet only while that one fails or refuses. A server that refuses more subscriptions gets no more.
  */
 export class ServerSpread {
   readonly #io: Io
@@ -30,6 +30,8 @@ export class ServerSpread {
   readonly #pools: ElectrumPool[]
   /** The hosts of the user's own. */
   readonly #own: ReadonlySet<string>
+  /** Those of them that are named before all others. */
+  readonly #preferred: ReadonlySet<string>
   /** Of the wallets that are attached. */
   readonly #seats = new Set<WalletSeat>()
   /** Lost pools that more wallets are about to leave. */
@@ -41,6 +43,8 @@ export class ServerSpread {
     this.#options = options
     this.#scores = new ServerScores(options.servers, io.clock)
     this.#own = new Set(options.servers.filter(isOwn).map(hostOf))
+    const others = options.servers.findIndex(server => !isOwn(server))
+    this.#preferred = new Set(options.servers.slice(0, others === -1 ? undefined : others).map(hostOf))
     this.#pools = [this.#makePool()]
   }
 
@@ -82,12 +86,22 @@ export class ServerSpread {
     seat.forgive(this.#io.clock.monotonic())
     if (seat.circuit !== undefined) return this.#findOwn(seat, except)
     const used = this.#pools.filter(pool => !pool.isEmpty)
-    if (used.length === 0) return this.#pools[0]
+    const hasRoom = (host: string): boolean => seat.mayUse(host) && expected <= this.#scores.roomOf(host)
+    if (used.length === 0) {
+      // A server that was lost may be back.
+      this.#pools[0]?.startAt(this.#scores.freePlace(hasRoom) ?? 0)
+      return this.#pools[0]
+    }
     const open = used.filter(pool => pool !== except && seat.mayUse(this.#scores.hostOf(pool)))
     const live = open.filter(pool => !this.#scores.isFailing(this.#scores.hostOf(pool) ?? ''))
-    const within = this.#leastLoaded(live, expected, this.#shareOf)
+    const isPreferred = (host = ''): boolean => this.#preferred.has(host)
+    const preferred = live.filter(pool => isPreferred(this.#scores.hostOf(pool)))
+    const back = this.#scores.freePlace(host => isPreferred(host) && hasRoom(host))
+    const within =
+      this.#leastLoaded(preferred, expected) ??
+      (back === undefined ? this.#leastLoaded(live, expected, this.#shareOf) : undefined)
     if (within !== undefined) return within
-    const free = this.#scores.freePlace(host => seat.mayUse(host) && expected <= this.#scores.roomOf(host))
+    const free = back ?? this.#scores.freePlace(hasRoom)
     if (free === undefined || used.length >= MAX_CONNECTIONS)
       return this.#leastLoaded(live, expected) ?? this.#leastLoaded(open, expected)
     let pool = this.#pools.find(({ isEmpty }) => isEmpty)
@@ -140,10 +154,13 @@ export class ServerSpread {
 
   /**
    * Takes the wallets of a pool whose server has failed to the others, some at a time, so that none is asked for all of them at once.
-   * While a server is free the pool itself goes there with its wallets.
+   * While a server is free and no other has room for all within its share, the pool itself goes there with its wallets.
    */
   #onLost(pool: ElectrumPool): void {
-    if (this.#scores.freePlace() === undefined && !this.#leaving.has(pool)) this.#moveSome(pool)
+    if (this.#leaving.has(pool)) return
+    const others = this.#pools.filter(other => other !== pool && other.isReady)
+    const isFew = this.#leastLoaded(others, pool.load, this.#shareOf) !== undefined
+    if (isFew || this.#scores.freePlace() === undefined) this.#moveSome(pool)
   }
 
   #moveSome(pool: ElectrumPool): void {
