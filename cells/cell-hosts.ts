@@ -40,6 +40,8 @@ export interface HostDeath {
 
 /** The reports of a host. */
 export interface HostHandlers {
+  /** A cell starts; until then it waits for others. */
+  onBegin(cell: number): void
   onText(cell: number, text: string): void
   onCellEnd(cell: number, reason: EndReason): void
   onDeath(death: HostDeath): void
@@ -99,6 +101,7 @@ export class CellHosts<Host extends CellHost> implements CellPlatform {
     if (!isAlone && this.#shared !== undefined && size < MAX_CELLS) return this.#shared
     const cells = new Map<number, ThreadRequest>()
     const host = this.#options.open({
+      onBegin: id => cells.get(id)?.onBegin?.(),
       onText: (id, text) => cells.get(id)?.onText(text),
       onCellEnd: (id, reason) => {
         const request = cells.get(id)

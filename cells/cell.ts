@@ -198,11 +198,21 @@ export class Cell {
     this.#life = makeAbort()
     const open: ToCell = { type: 'open', kind: grants.kind, hooks, parts, options, ...this.#time() }
     let thread: CellThread | undefined
-    let cancel = (): void => {}
+    const late = (): void => {
+      // It may have been closed, or have given way to another, while it started.
+      if (this.#thread !== thread) return
+      thread?.kill()
+      this.#ended({ reason: 'late', blame: 'this' })
+    }
+    let cancel = platform.clock.after(WAIT_MS, late)
     try {
       thread = platform.start({
         ...{ code, name: `${this.pluginId}.js`, open: JSON.stringify(open), isAlone: this.#isAlone },
         busyFactor: grants.kind === 'currency' ? 6 : 1,
+        onBegin: () => {
+          cancel()
+          cancel = platform.clock.after(START_MS, late)
+        },
         onText: text => {
           if (this.#thread === thread) this.#receive(text, cancel)
         },
@@ -212,15 +222,10 @@ export class Cell {
         }
       })
     } catch (error) {
+      cancel()
       this.#ended({ reason: 'unstarted', blame: 'this' }, error)
       return
     }
-    cancel = platform.clock.after(START_MS, () => {
-      // It may have been closed, or have given way to another, while it started.
-      if (this.#thread !== thread) return
-      thread?.kill()
-      this.#ended({ reason: 'late', blame: 'this' })
-    })
     this.#thread = thread
     this.#hold()
   }
@@ -358,14 +363,10 @@ export class Cell {
       this.#settle(message.id)?.reject(
         new WalletError('OPTION_INVALID', { option: 'call', rule: 'is too long for a cell' })
       )
-    else if (message.type === 'answer')
-      this.#thread?.send(
-        JSON.stringify({
-          type: 'answer',
-          id: message.id,
-          error: errorJson(new Error('It is too long for a cell'))
-        })
-      )
+    else if (message.type === 'answer') {
+      const error = errorJson(new Error('It is too long for a cell'))
+      this.#thread?.send(JSON.stringify({ type: 'answer', id: message.id, error }))
+    }
   }
 
   #hold(): void {
@@ -456,6 +457,8 @@ const mistakeIn = (found: Reply): Error | undefined => {
 const DELAYS_MS = [250, 1000]
 const MAX_FAULTS = 3
 const FAULTS_MS = 600_000
+/** Milliseconds in which a plugin has to say what it is, and those for which its thread may wait for others before. */
 const START_MS = 20_000
+const WAIT_MS = 120_000
 const CALL_MS = 120_000
 const MAX_CALLS = 256

@@ -55,6 +55,8 @@ export interface ThreadRequest {
   readonly isAlone: boolean
   /** How many times as long as others it may run without a pause. */
   readonly busyFactor: number
+  /** Called when it starts; until then it waits for the threads before it. */
+  onBegin?(): void
   onText(text: string): void
   onEnd(end: ThreadEnd): void
 }

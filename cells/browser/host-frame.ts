@@ -95,6 +95,8 @@ export class HostFrame implements CellHost {
       ...{ code: `${code}\n//# sourceURL=${name}`, line: port2 }
     }
     this.#port.postMessage(start, [port2])
+    // A page starts all its workers at once.
+    queueMicrotask(() => this.#handlers.onBegin(id))
     return id
   }
 

@@ -218,8 +218,8 @@ function feedOf(take: (line: string) => void): (chunk: string) => void {
 
 /**
  * The program of the process that holds cells. Its text is read from standard input by the loader; it uses nothing from
- * outside of itself. Lines come in as `S <cell> <json>`, `P <cell>`, `M <cell> <text>`, `K <cell>`, and go out as `M <cell> <text>` and
- * `E <cell> <reason>`.
+ * outside of itself. Lines come in as `S <cell> <json>`, `P <cell>`, `M <cell> <text>`, `K <cell>`, and go out as `B <cell>` when a thread
+ * starts, `M <cell> <text>` and `E <cell> <reason>`.
  */
 function runHost(
   { Worker, watch, makeQueue, makeFeed, process }: Modules,
@@ -236,6 +236,7 @@ function runHost(
     write(`E ${id} ${reason.replace(/\s+/g, ' ').slice(0, 300)}`)
   }
   const start = (id: string, data: Modules): void => {
+    write(`B ${id} `)
     const worker = new Worker(threadText, {
       ...{ eval: true, workerData: { ...data, realmText: settings.realmText } },
       ...{ env: {}, stdin: false, stdout: true, stderr: true },

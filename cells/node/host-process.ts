@@ -154,9 +154,10 @@ export class HostProcess implements CellHost {
 
   #read(line: string): void {
     if (this.#isDead) return
-    const [, type, cell = '', text = ''] = /^([ME]) (\d{1,9}) (.*)$/s.exec(line) ?? []
+    const [, type, cell = '', text = ''] = /^([BME]) (\d{1,9}) (.*)$/s.exec(line) ?? []
     this.#silent.delete(Number(cell))
-    if (type === 'M') this.#handlers.onText(Number(cell), text)
+    if (type === 'B') this.#handlers.onBegin(Number(cell))
+    else if (type === 'M') this.#handlers.onText(Number(cell), text)
     else if (type === 'E') {
       this.hold(Number(cell), false)
       this.#handlers.onCellEnd(Number(cell), REASONS.includes(text) ? (text as EndReason) : 'exit')

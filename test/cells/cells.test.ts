@@ -9,9 +9,11 @@ import { parseAst } from 'rolldown/parseAst'
 import { allowList } from '../../cells/host-functions.ts'
 import { makeCells } from '../../cells/make-cells.ts'
 import { HostProcess } from '../../cells/node/host-process.ts'
+import type { CellThread, ThreadRequest } from '../../cells/platform.ts'
 import { findImport } from '../../cells/protocol.ts'
 import { isWalletError, makeAbort } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { makeFakeClock } from '../../testing/fake-clock.ts'
 import { applied, HONEST, openCellStage, pinOf, pricesOf, rateCode } from '../helpers/cell-stage.ts'
 import { waitFor } from '../helpers/device.ts'
 
@@ -281,7 +283,7 @@ test('a process of cells that cannot be started leaves no folder and no open fil
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-unstarted-'))
   const { execPath } = process
   const { TMPDIR } = process.env
-  const start = () => new HostProcess(LIMITS, { onText() {}, onCellEnd() {}, onDeath() {} })
+  const start = () => new HostProcess(LIMITS, { onBegin() {}, onText() {}, onCellEnd() {}, onDeath() {} })
   try {
     process.env.TMPDIR = folder
     const open = openFiles()
@@ -304,6 +306,7 @@ test('a cell that a call waits for starts before those that nothing needs yet, a
   const host = new HostProcess(
     { ...LIMITS, startAtOnce: 1 },
     {
+      onBegin: id => events.push(`${id} begins`),
       onText: (id, text) => events.push(`${id} ${JSON.parse(text).type}`),
       onCellEnd: (id, reason) => events.push(`${id} ${reason}`),
       onDeath() {}
@@ -324,9 +327,45 @@ test('a cell that a call waits for starts before those that nothing needs yet, a
   const ids = Array.from({ length: 6 }, () => host.start({ code, name: 'x.js', open, limits }))
   host.hold(6, true)
   host.end(4)
-  await waitFor(() => events.length === 6)
+  await waitFor(() => events.length === 11)
   t.deepEqual(ids, [1, 2, 3, 4, 5, 6])
-  t.deepEqual(events, ['4 killed', '1 ready', '6 ready', '2 ready', '3 ready', '5 ready'])
+  const order = (what: string): readonly string[] => events.filter(event => event.endsWith(what))
+  t.deepEqual(order('ready'), ['1 ready', '6 ready', '2 ready', '3 ready', '5 ready'])
+  t.deepEqual(order('begins'), ['1 begins', '6 begins', '2 begins', '3 begins', '5 begins'])
+  t.true(events.indexOf('4 killed') < events.indexOf('6 begins'), events.join(', '))
+})
+
+test('the time in which a plugin has to load counts from when its thread starts, not while it waits for others', async t => {
+  const clock = makeFakeClock()
+  const requests: ThreadRequest[] = []
+  const kills: number[] = []
+  const start = (request: ThreadRequest): CellThread => {
+    const index = requests.push(request) - 1
+    return { send() {}, hold() {}, kill: () => void kills.push(index) }
+  }
+  const cells = makeCells({
+    ...{ log: openCellStage().log, onFault() {}, digest: () => ({ hex: '', base64: pinOf(code) }) },
+    platform: { clock, start, close() {} }
+  })
+  const code = 'definePlugin({})'
+  const ends: string[] = []
+  for (const id of ['starts', 'waits', 'forgotten'])
+    cells
+      .plugin({ id, code, sha512: pinOf(code), asks: { kind: 'rates', hosts: [], keys: false } })
+      .catch((error: Error) => ends.push(`${id}: ${error.message}`))
+  requests[0]?.onBegin?.()
+  await clock.advance(25_000)
+  t.deepEqual([kills, ends.length], [[0], 1])
+  t.regex(ends[0] ?? '', /^starts: .*it did not say in time what it is/)
+  requests[1]?.onBegin?.()
+  await clock.advance(15_000)
+  t.is(ends.length, 1)
+  await clock.advance(10_000)
+  t.deepEqual(kills, [0, 1])
+  // What holds the cells may hang itself.
+  await clock.advance(120_000)
+  t.deepEqual(kills, [0, 1, 2])
+  t.is(clock.timerCount, 0)
 })
 
 const LIMITS = { memory: 2 ** 28, memoryPerCell: 2 ** 25, heapMb: 32 }
@@ -340,7 +379,7 @@ test('a bundle is not inspected where the system starts no thread', async t => {
     throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
   }
   const cells = makeCells({
-    ...{ log: openCellStage().log, onFault() {}, digest: () => ({ hex: '', base64: '' }) },
+    ...{ log: openCellStage().log, onFault() {}, digest: code => ({ hex: pinOf(code), base64: '' }) },
     platform: { clock, start, close() {} }
   })
   await t.throwsAsync(cells.inspect('definePlugin({})'), {

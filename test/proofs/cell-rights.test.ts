@@ -50,6 +50,7 @@ test('code that got out of its realm reads no file, starts nothing and reaches n
   const limits = { memory: 2 ** 28, memoryPerCell: 2 ** 25, heapMb: 32 }
   const text = await new Promise<string>((resolve, reject) => {
     const handlers = {
+      onBegin() {},
       onText: (_: number, given: string) => resolve(given),
       onCellEnd: (_: number, reason: string) => reject(new Error(reason)),
       onDeath: () => reject(new Error('died'))
