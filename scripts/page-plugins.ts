@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseAst } from 'rolldown/parseAst'
 import type { Plugin } from 'vite'
+import { storeRefusal } from '../cells/bundle-exports.ts'
 import { readGlobalOptions } from '../cli/grammar/options.ts'
 import {
   allowedConfig,
@@ -11,7 +12,7 @@ import {
   hiddenConfigs,
   optionsOf,
   placedCode,
-  storeRefusal
+  TERMS
 } from '../cli/plugins/load-plugins.ts'
 import {
   type AddedPlugin,
@@ -127,7 +128,7 @@ const servedPlugins = (profile: PageProfile): ServedPlugins => {
 const servedPlugin = (paths: ProfilePaths, added: AddedPlugin): ServedPlugin => {
   const { id, kind, hosts, seesKeys, sha512, isContained } = added
   const { code, problem } = readCode(() => {
-    if (kind === 'storage') throw storeRefusal(id)
+    if (kind === 'storage') throw storeRefusal(id, { ...TERMS, keeper: 'this page' })
     const bundle = readBundle(paths, added)
     return isContained ? bundle.code : codeForPage(bundle)
   })
@@ -150,13 +151,22 @@ const readCode = (read: () => string): { readonly code: string; readonly problem
 
 /** The code of a module that a page can import. @throws Error for one that imports modules of Node, which no page has */
 const codeForPage = (bundle: { readonly code: string; readonly path: string }): string => {
-  const names = new Set<string>()
-  for (const statement of parseAst(bundle.code).body)
-    if ('source' in statement && statement.source !== null) names.add(String(statement.source.value))
+  const names = new Set(importsIn(parseAst(bundle.code)))
   if (names.size === 0) return placedCode(bundle)
   throw new Error(
     `it imports ${[...names].join(', ')}, which no page has. The command line and holdfast devtools run it`
   )
+}
+
+/** What code imports by name, also what it loads only once it runs. */
+const importsIn = (node: unknown): readonly string[] => {
+  if (typeof node !== 'object' || node === null) return []
+  if (Array.isArray(node)) return node.flatMap(importsIn)
+  const { type, source, ...parts } = node as { readonly type?: string; readonly source?: unknown }
+  const { value } = (source ?? {}) as { readonly value?: unknown }
+  const isImport = type === 'ImportExpression' || /^(?:Import|Export)\w*Declaration$/.test(type ?? '')
+  const own = isImport && typeof value === 'string' ? [value] : importsIn(source)
+  return [...own, ...Object.values(parts).flatMap(importsIn)]
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -47,7 +47,9 @@ export const bundlePlugin = async (entry: string, form: BundleForm): Promise<Plu
     })
     await bundle.close()
     const [chunk] = output
-    const foreign = isNode ? chunk.imports.filter(name => !isBuiltin(name)) : chunk.imports
+    const foreign = isNode
+      ? chunk.imports.filter(name => !isBuiltin(name))
+      : [...chunk.imports, ...chunk.dynamicImports]
     if (foreign.length > 0)
       throw refuse(
         `it imports ${foreign.join(', ')}, which ${isNode ? 'is not installed beside it' : 'a cell does not have'}`

@@ -1,15 +1,19 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { durationText } from '../../app/format/times.ts'
 import {
-  configIn,
-  type FoundExport,
+  addedPluginOf,
+  configOf,
   failedPlugin,
   joinOptions,
+  type LoadTerms,
+  loadConfigs,
+  lostConfigs,
   missingPolicies,
   type ProfileConfig,
-  pluginIn
+  pluginOf,
+  storeRefusal,
+  withGuard
 } from '../../cells/bundle-exports.ts'
 import type { Cells, CellsOptions } from '../../cells/node/open-cells.ts'
 import type { CellFault, CellGrants } from '../../cells/platform.ts'
@@ -74,9 +78,10 @@ export const loadPlugins = async (
   } catch (error) {
     return { plugins: [missingPolicies('plugins.json', error)], pluginOptions: {}, close: () => {} }
   }
-  const { configs, guards } = await loadConfigs(paths, list, { configFolder, loadMs })
-  for (const { path } of hiddenConfigs(paths, list, configFolder))
-    guards.push(missingPolicies(basename(path), 'another config in its folder takes its place'))
+  const { configs, guards, lost } = await configsFor(paths, list, { configFolder, loadMs })
+  const hidden = hiddenConfigs(paths, list, configFolder).map(({ path }) =>
+    missingPolicies(basename(path), 'another config in its folder takes its place')
+  )
   const pluginOptions = withAdded(configs, list.plugins)
   const enabled = list.plugins.filter(({ isEnabled }) => isEnabled)
   const cells = enabled.some(({ isContained }) => isContained)
@@ -90,8 +95,10 @@ export const loadPlugins = async (
     enabled.map(plugin => load(plugin).catch((error: unknown) => failedPlugin(plugin, error)))
   )
   return {
-    // The first, so that no plugin of theirs can have its id.
-    plugins: [...guards.slice(0, 1), ...added, ...configs.flatMap(({ plugins = [] }) => plugins)],
+    plugins: withGuard(
+      [...guards, ...hidden],
+      [...lostConfigs(lost), ...added, ...configs.flatMap(({ plugins }) => plugins)]
+    ),
     pluginOptions,
     close: () => cells?.close()
   }
@@ -112,21 +119,18 @@ export const hiddenConfigs = (
 }
 
 /** The configs that are allowed, and what refuses in place of policies in the others. */
-const loadConfigs = async (
+const configsFor = (
   paths: ProfilePaths,
   list: PluginList,
   { configFolder, loadMs }: Pick<LoadOptions, 'configFolder'> & { readonly loadMs?: number | undefined }
-): Promise<{ readonly configs: readonly ProfileConfig[]; readonly guards: Plugin[] }> => {
-  const guards: Plugin[] = []
-  const loading = configsOf(paths, configFolder).map(path =>
-    loadConfig(paths, list, { path, loadMs }).catch((error: unknown): ProfileConfig => {
-      if (list.configs.find(each => each.path === path)?.hasPolicy === true)
-        guards.push(missingPolicies(basename(path), error))
-      return {}
-    })
+): ReturnType<typeof loadConfigs> =>
+  loadConfigs(
+    configsOf(paths, configFolder).map(path => ({
+      path,
+      hasPolicy: list.configs.some(each => each.path === path && each.hasPolicy)
+    })),
+    async ({ path }) => importConfig(allowedConfig(paths, list, path).bundle, path, loadMs)
   )
-  return { configs: await Promise.all(loading), guards }
-}
 
 /** The options of the configs and of the list; a config wins. */
 const withAdded = (
@@ -151,7 +155,7 @@ export const optionsToTry = async (
   { configFolder }: Pick<LoadOptions, 'configFolder'>,
   given: GivenOptions
 ): Promise<LoadedPlugins['pluginOptions']> =>
-  withAdded((await loadConfigs(paths, readPluginList(paths), { configFolder })).configs, [given])
+  withAdded((await configsFor(paths, readPluginList(paths), { configFolder })).configs, [given])
 
 /** Opens the place for contained plugins; what they log goes to `onLog`. */
 export const openPluginCells = async (
@@ -259,35 +263,15 @@ export const grantsOf = ({
 })
 
 const loadOwn = async (paths: ProfilePaths, added: AddedPlugin, loadMs?: number): Promise<Plugin> => {
-  if (added.kind === 'storage') throw storeRefusal(added.id)
-  const plugin = await importPlugin(readBundle(paths, added), loadMs)
-  if (plugin.id === added.id && plugin.kind === added.kind) return plugin
-  throw new CliError(
-    'PLUGIN_REFUSED',
-    `${added.source} is the plugin ${plugin.id} now, of the kind ${plugin.kind}`
-  )
+  if (added.kind === 'storage') throw storeRefusal(added.id, TERMS)
+  const exports = importCode(readBundle(paths, added))
+  return addedPluginOf(exports, { ...added, name: added.source }, { ...TERMS, loadMs })
 }
 
-/** The refusal of a storage plugin, which would be kept and never used. */
-export const storeRefusal = (id: string): CliError =>
-  new CliError(
-    'PLUGIN_REFUSED',
-    `The plugin ${id} is a store, and the command line keeps its files in its own`,
-    {
-      hint: 'A storage plugin is part of an application, which gives it to createKernel.'
-    }
-  )
-
-const loadConfig = async (
-  paths: ProfilePaths,
-  list: PluginList,
-  { path, loadMs }: { readonly path: string; readonly loadMs: number | undefined }
-): Promise<ProfileConfig> => {
-  const config = await importConfig(allowedConfig(paths, list, path).bundle, path, loadMs)
-  const plugins = config.plugins?.map(each =>
-    each.kind === 'storage' ? failedPlugin(each, storeRefusal(each.id)) : each
-  )
-  return { ...config, ...compact({ plugins }) }
+/** How the command line loads the code of plugins. */
+export const TERMS: LoadTerms = {
+  refuse: (problem, hint) => new CliError('PLUGIN_REFUSED', problem, compact({ hint })),
+  keeper: 'the command line'
 }
 
 /** @throws CliError PLUGIN_REFUSED unless its owner has allowed a config as it is now */
@@ -315,19 +299,8 @@ export const allowedConfig = (
  *
  * @throws CliError PLUGIN_REFUSED if it is none, or has not loaded after `loadMs`; what its code throws
  */
-export const importConfig = async (
-  bundle: CheckedCode,
-  path: string,
-  loadMs?: number
-): Promise<ProfileConfig> => {
-  return requireFound(configIn(await inTime(importCode(bundle), loadMs), path))
-}
-
-/** @throws CliError PLUGIN_REFUSED if it was not there */
-const requireFound = <T>(found: FoundExport<T>): T => {
-  if (found.problem === undefined) return found.value
-  throw new CliError('PLUGIN_REFUSED', found.problem, { hint: found.hint })
-}
+export const importConfig = (bundle: CheckedCode, path: string, loadMs?: number): Promise<ProfileConfig> =>
+  configOf(importCode(bundle), path, { ...TERMS, loadMs })
 
 /**
  * Imports the plugin that a bundle exports, by default or as the only one.
@@ -335,28 +308,7 @@ const requireFound = <T>(found: FoundExport<T>): T => {
  * @throws CliError PLUGIN_REFUSED if it exports none or several, or has not loaded after `loadMs`; what its code throws
  */
 export const importPlugin = (bundle: CheckedCode, loadMs?: number): Promise<Plugin> =>
-  inTime(
-    importCode(bundle)
-      .then(pluginIn)
-      .then(found => requireFound(found)),
-    loadMs
-  )
-
-/** Waits for code that may never settle. */
-const inTime = async <T>(loading: Promise<T>, milliseconds = LOAD_MS): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    const text = `It has not loaded after ${durationText(milliseconds)}`
-    timer = setTimeout(() => reject(new CliError('PLUGIN_REFUSED', text)), milliseconds)
-  })
-  try {
-    return await Promise.race([loading, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-const LOAD_MS = 10_000
+  pluginOf(importCode(bundle), { ...TERMS, loadMs })
 
 /** The text of a bundle whose hash was compared, and the file that it is from. */
 interface CheckedCode {

@@ -2,13 +2,17 @@
 
 import { openPageCells } from '../../cells/browser/open-page-cells.ts'
 import {
-  configIn,
-  type FoundExport,
+  addedPluginOf,
+  configOf,
   failedPlugin,
+  fileIn,
   joinOptions,
+  type LoadTerms,
+  loadConfigs,
+  lostConfigs,
   missingPolicies,
   type ProfileConfig,
-  pluginIn
+  withGuard
 } from '../../cells/bundle-exports.ts'
 import type { CellSet } from '../../cells/make-cells.ts'
 import type { CellGrants } from '../../cells/platform.ts'
@@ -83,50 +87,42 @@ const fetchPlugins = async (token: string | undefined): Promise<FetchedPlugins> 
   const reply = await fetch('/profile-plugins.json', { headers: { authorization: `Bearer ${token ?? ''}` } })
   if (reply.status === 401) return WITHOUT_TOKEN
   const served = readServed(await reply.text())
-  const guards = served.guards.map(({ source, problem }) => missingPolicies(source, problem))
-  const configs: ProfileConfig[] = []
-  const failed: Plugin[] = []
-  for (const each of served.configs)
-    try {
-      configs.push(await loadConfig(each))
-    } catch (error) {
-      const name = nameOf(each)
-      if (each.hasPolicy) guards.push(missingPolicies(name, error))
-      else
-        failed.push(
-          failedPlugin(
-            { kind: 'observer', id: failed.length === 0 ? 'holdfast-config' : 'holdfast-config-2' },
-            error
-          )
-        )
-    }
+  const { configs, guards, lost } = await loadConfigs(served.configs, loadConfig)
   const pluginOptions = joinOptions(configs, served.plugins)
   const cells = served.plugins.some(({ isContained }) => isContained)
     ? openPageCells({ frame: '/cell-frame.html', log, onFault: silent })
     : undefined
+  const own: string[] = []
   const added = await Promise.all(
-    served.plugins.map(each =>
-      load(cells, each, pluginOptions[each.id]).catch(error => failedPlugin(each, error))
-    )
+    served.plugins.map(async each => {
+      try {
+        const plugin = await load(cells, each, pluginOptions[each.id])
+        if (!each.isContained) own.push(each.id)
+        return plugin
+      } catch (error) {
+        return failedPlugin(each, error)
+      }
+    })
   )
-  const inline = configs.flatMap(({ plugins = [] }) => plugins)
+  const inline = configs.flatMap(({ plugins }) => plugins)
   return {
-    // The first, so that no plugin of theirs can have its id.
-    plugins: [...guards.slice(0, 1), ...failed, ...added, ...inline],
+    plugins: withGuard(
+      [...guards, ...served.guards.map(({ source, problem }) => missingPolicies(source, problem))],
+      [...lostConfigs(lost), ...added, ...inline]
+    ),
     pluginOptions,
-    notices: noticesOf(served, configs.length > 0 ? inline : [])
+    notices: noticesOf([...own, ...inline.map(({ id }) => `${id} of holdfast.config`)], served)
   }
 }
 
-const noticesOf = ({ plugins, configs }: ServedPlugins, inline: readonly Plugin[]): readonly string[] => {
-  const own = plugins.filter(({ isContained, problem }) => !isContained && problem === '')
-  const names = [...own.map(({ id }) => id), ...inline.map(({ id }) => `${id} of holdfast.config`)]
+/** @param own - what runs without a cell, by name: what was served and is not loaded can do nothing */
+const noticesOf = (own: readonly string[], { configs }: ServedPlugins): readonly string[] => {
   const without =
-    names.length === 0
+    own.length === 0
       ? []
-      : [`Without a cell, with all that this page can do and sees, keys included: ${names.join(', ')}.`]
-  const lost = configs.flatMap(each =>
-    each.problem === '' ? [] : [`${nameOf(each)} is not loaded: ${each.problem}.`]
+      : [`Without a cell, with all that this page can do and sees, keys included: ${own.join(', ')}.`]
+  const lost = configs.flatMap(({ path, problem }) =>
+    problem === '' ? [] : [`${fileIn(path)} is not loaded: ${problem}.`]
   )
   return [...without, ...lost]
 }
@@ -140,16 +136,15 @@ const WITHOUT_TOKEN: FetchedPlugins = {
   ]
 }
 
-const nameOf = ({ path }: ServedConfig): string => path.split(/[\\/]/).at(-1) ?? path
-
-/** @throws Error for what is no list of plugins */
-const readServed = (text: string): ServedPlugins => {
+/** Reads what the development server gives. @throws Error for what is no list of plugins */
+export const readServed = (text: string): ServedPlugins => {
   const found = parseJsonText(text, { maxDepth: 20, maxValues: 100_000 }) as Partial<ServedPlugins> | null
   const { plugins, configs, guards } = found ?? {}
   if (
     [plugins, configs, guards].every(Array.isArray) &&
     plugins?.every(isServed) &&
-    configs?.every(each => ['path', 'code', 'problem'].every(name => isText(each, name)))
+    configs?.every(isServedConfig) &&
+    guards?.every(each => ['source', 'problem'].every(name => isText(each, name)))
   )
     return found as ServedPlugins
   throw new Error('The development server gives no list of plugins')
@@ -157,6 +152,11 @@ const readServed = (text: string): ServedPlugins => {
 
 const isText = (value: unknown, name: string): boolean =>
   typeof (value as Readonly<Record<string, unknown>> | null)?.[name] === 'string'
+
+// Without a word about policies nothing could be refused in their place.
+const isServedConfig = (value: unknown): boolean =>
+  ['path', 'code', 'problem'].every(name => isText(value, name)) &&
+  typeof (value as ServedConfig).hasPolicy === 'boolean'
 
 const isServed = (value: unknown): boolean => {
   const { hosts, seesKeys, isContained, options } = (value ?? {}) as Partial<ServedPlugin>
@@ -186,28 +186,17 @@ const load = async (
     const asks: CellGrants = { kind: kind as CellGrants['kind'], hosts, keys: seesKeys }
     return cells.plugin({ id, code, sha512, asks, options })
   }
-  const plugin = requireFound(await inTime(importCode(code).then(pluginIn)))
-  if (plugin.id === id && plugin.kind === kind) return plugin
-  throw new Error(`it is the plugin ${plugin.id} now, of the kind ${plugin.kind}`)
+  return addedPluginOf(importCode(code), { id, kind, name: 'it' }, TERMS)
 }
 
 const loadConfig = async ({ path, code, problem }: ServedConfig): Promise<ProfileConfig> => {
   if (problem !== '') throw new Error(problem)
-  const config = requireFound(configIn(await inTime(importCode(code)), path))
-  const plugins = (config.plugins ?? []).map(each =>
-    each.kind === 'storage'
-      ? failedPlugin(
-          each,
-          new Error(`The plugin ${each.id} is a store, and this page keeps its files in its own`)
-        )
-      : each
-  )
-  return { ...config, plugins }
+  return configOf(importCode(code), path, TERMS)
 }
 
-const requireFound = <T>(found: FoundExport<T>): T => {
-  if (found.problem === undefined) return found.value
-  throw new Error(`${found.problem}. ${found.hint}`)
+const TERMS: LoadTerms = {
+  refuse: (problem, hint) => new Error(hint === undefined ? problem : `${problem}. ${hint}`),
+  keeper: 'this page'
 }
 
 /** Imports code as a module, so that the rules of modules hold for it as on the command line. */
@@ -219,18 +208,3 @@ const importCode = async (code: string): Promise<Readonly<Record<string, unknown
     URL.revokeObjectURL(address)
   }
 }
-
-/** Waits for code that may never settle. */
-const inTime = async <T>(loading: Promise<T>): Promise<T> => {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('It has not loaded after 10 s')), LOAD_MS)
-  })
-  try {
-    return await Promise.race([loading, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-const LOAD_MS = 10_000

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { storeRefusal } from '../../../cells/bundle-exports.ts'
 import {
   compact,
   createKernel,
@@ -23,7 +24,7 @@ import {
   importPlugin,
   openPluginCells,
   optionsToTry,
-  storeRefusal
+  TERMS
 } from '../../plugins/load-plugins.ts'
 import {
   type AddedPlugin,
@@ -299,7 +300,7 @@ const checkApplies = async (
   plugin: Plugin,
   pluginOptions: NonNullable<KernelOptions['pluginOptions']>
 ): Promise<void> => {
-  if (plugin.kind === 'storage') throw storeRefusal(plugin.id)
+  if (plugin.kind === 'storage') throw storeRefusal(plugin.id, TERMS)
   const io = await session.io()
   let wantsNetwork = false
   const refused = (): Promise<never> => {
@@ -422,9 +423,7 @@ export const pluginsAllow: CommandRun = async session => {
   const bundle = await bundlePlugin(path, 'module')
   const isAllowed = readPluginList(session.paths).configs.some(each => each.path === path)
   await confirmOwnCode(session, path, bundle, isAllowed ? 'what was allowed of it before' : '')
-  const { plugins = [], pluginOptions = {} } = await loading(() =>
-    importConfig(stagedCode(session, bundle), path)
-  )
+  const { plugins, pluginOptions } = await loading(() => importConfig(stagedCode(session, bundle), path))
   for (const plugin of plugins) await checkApplies(session, plugin, pluginOptions)
   const { sha512, inputs } = bundle
   const hasPolicy = plugins.some(({ kind }) => kind === 'policy')
