@@ -63,8 +63,9 @@ const main = async ([name, ...args]) => {
     console.error(`holdfast: ${command[0]} does not exist; this tree is incomplete.`)
     return 1
   }
-  // The wallet reads files where the user stands; the other tasks are about this folder.
-  const cwd = name === 'start' || name === 'holdfast' ? process.cwd() : root
+  // The wallet and its page read files where the user stands, which npm leaves for this folder; the other tasks are about it.
+  const stands = process.env.npm_lifecycle_event === name ? process.env.INIT_CWD : undefined
+  const cwd = ['start', 'holdfast', 'devtools'].includes(name) ? (stands ?? process.cwd()) : root
   return runToEnd(process.execPath, ['--enable-source-maps', ...command], { cwd })
 }
 

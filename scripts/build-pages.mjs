@@ -1,7 +1,7 @@
 // Builds the pages of the devtools into static files: the panel that `holdfast devtools` serves, and the page that has a
 // wallet and a fake world inside. `npm run devtools` serves the latter from the sources and follows their changes.
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -60,7 +60,8 @@ const servePage = async args => {
     ...settings('.'),
     server: {
       ...{ host: '127.0.0.1', port: 0, cors: false },
-      watch: { ignored: ['**/dist/**', '**/.build/**'] }
+      // By the path: a config may stand in a folder of the same name elsewhere.
+      watch: { ignored: path => BUILT.some(folder => `${resolve(path)}${sep}`.startsWith(folder)) }
     },
     // The worker's packages, too: what is found later reloads the page.
     optimizeDeps: { entries: ['devtools/standalone/index.html', 'platform/browser/scrypt-worker.ts'] },
@@ -71,6 +72,8 @@ const servePage = async args => {
   const { port } = server.httpServer.address()
   return `http://127.0.0.1:${port}/devtools/standalone/#token=${profile.token}`
 }
+
+const BUILT = ['dist', '.build'].map(name => join(root, name, sep))
 
 const OWN = /[\\/](?:app|devtools|fake-server|kernel|platform|plugins)[\\/](?!.*node_modules)/
 

@@ -42,6 +42,12 @@ browserTest(
     await add('trusted', exported('trusted', 2, 'iso:XTB'), '--no-cell')
     const reader = exported('reader', 5, 'iso:XTD').replace('options.price', 'readFileSync.length')
     await add('reader', `import { readFileSync } from 'node:fs'\n${reader}`, '--no-cell')
+    const later = exported('later', 5, 'iso:XTD').replace(
+      '({ hooks',
+      "({ go = () => import('node:os'), hooks"
+    )
+    await add('later', later, '--no-cell')
+    await add('node', `export const of = process.version\n${exported('node', 5, 'iso:XTD')}`, '--no-cell')
     const folder = join(home, 'config', 'mine')
     const torn = readdirSync(join(folder, 'plugins')).find(name => /^torn-.*\.mjs$/.test(name)) ?? ''
     appendFileSync(join(folder, 'plugins', torn), '//')
@@ -52,8 +58,19 @@ browserTest(
       )
     config(9, 'iso:XTC')
     await holdfast('allow')
+    // Of a folder whose name is that of our own output, which is not followed.
+    mkdirSync(join(author, 'dist'))
+    const folderConfig = (price: number): void =>
+      writeFileSync(
+        join(author, 'dist/holdfast.config.js'),
+        `export default { plugins: [() => (${ratesCode('made', price, 'iso:XTF')})] }`
+      )
+    folderConfig(11)
+    await holdfast('allow', '-C', join(author, 'dist'))
 
-    const server = spawn(process.execPath, ['scripts/build-pages.mjs', 'serve', '--profile', 'mine'], {
+    const args = [join(process.cwd(), 'scripts/build-pages.mjs'), 'serve', '--profile', 'mine', '-C', 'dist']
+    const server = spawn(process.execPath, args, {
+      cwd: author,
       env: { ...process.env, HOLDFAST_HOME: home },
       stdio: ['ignore', 'pipe', 'inherit']
     })
@@ -93,8 +110,14 @@ browserTest(
     await finds('iso:XTA', 7)
     await finds('iso:XTB', 3)
     await finds('iso:XTC', 9)
-    await reads(/^Without a cell, .*keys included: trusted, inline of holdfast\.config\.$/)
+    await finds('iso:XTF', 11)
+    // Not those that could not be loaded.
+    await reads(
+      /^Without a cell, .*keys included: trusted, inline of holdfast\.config, made of holdfast\.config\.$/
+    )
     await hand.open('Plugins')
+    await reads(/process is not defined/)
+    await reads(/it imports node:os, which no page has/)
     await reads(/torn.* has changed since the plugin was added/)
     await reads(/it imports node:fs, which no page has/)
     await shoot(page, 'dev-page')
@@ -103,11 +126,13 @@ browserTest(
     await reads(
       /^holdfast\.config\.ts is not loaded: holdfast\.config\.ts has changed\. .* run holdfast plugins allow --profile mine\.$/
     )
-    await reads(/keys included: trusted\.$/)
+    await reads(/keys included: trusted, made of holdfast\.config\.$/)
     await shoot(page, 'dev-page-changed-config')
     await holdfast('allow')
     await page.getByText(/^holdfast\.config\.ts is not loaded/).waitFor({ state: 'detached' })
     await finds('iso:XTE', 10)
+    folderConfig(12)
+    await reads(/^holdfast\.config\.js is not loaded: holdfast\.config\.js has changed\./)
 
     const strange = await browser.newContext()
     t.teardown(() => strange.close())

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync
@@ -36,6 +37,7 @@ const MAIN = `
 const [, , ...args] = process.argv
 const last = args[args.length - 1]
 if (last === 'fail') process.exitCode = 7
+else if (last === 'where') console.log(process.cwd())
 else if (last === 'wait') { console.log('ready'); setInterval(() => {}, 1000) }
 else if (last === 'tidy') {
   for (const name of ['SIGTERM', 'SIGINT']) process.on(name, () => { console.log(name); process.exit(5) })
@@ -203,6 +205,23 @@ test('an unknown task is a usage error', t => {
   const { status, stderr } = run(makeProject(t), ['toString'])
   t.is(status, 2)
   t.regex(stderr, /^usage: /)
+})
+
+test('the wallet and its page run where the user stands, also if npm has left for the folder of the project', t => {
+  const folder = makeProject(t)
+  const page = "if (process.argv[2] === 'serve') console.log(process.cwd())"
+  write(folder, 'scripts/build-pages.mjs', `${PAGES}\n${page}`)
+  run(folder, ['build'])
+  const stands = realpathSync(join(folder, 'cli'))
+  for (const task of ['holdfast', 'devtools']) {
+    const args = [task, '--', 'where']
+    t.is(run(folder, args, { npm_lifecycle_event: task, INIT_CWD: stands }).stdout, `${stands}\n`)
+    // Of a script of another project, which has started ours.
+    t.is(
+      run(folder, args, { npm_lifecycle_event: 'other', INIT_CWD: stands }).stdout,
+      `${realpathSync(folder)}\n`
+    )
+  }
 })
 
 test('exit codes pass through', t => {
