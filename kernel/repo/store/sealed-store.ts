@@ -46,12 +46,14 @@ export interface SealedStoreOptions extends BlockCrypto {
  */
 export const openSealedStore = async (options: SealedStoreOptions): Promise<SealedStore> => {
   const store = new SealedStore(options)
-  await store.load()
+  await store.open()
   return store
 }
 
 interface Write {
   readonly changes: StoreChanges
+  /** It notes the damage that was found before it. */
+  readonly isNote: boolean
   readonly done: Promise<void>
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -86,6 +88,9 @@ export class SealedStore implements BulkStore {
   #lost: Uint8Array[] = []
   /** The store below has lost something, or says so, and that is to be noted. */
   #isMarked: boolean
+  /** How often damage was found, and up to which of these times it is durably noted. */
+  #damageFound = 0
+  #damageNoted = 0
   /** A batch has failed: something of it may be there after a crash. */
   #hasFailed = false
   /** A batch has failed and may have been made all the same. */
@@ -109,13 +114,12 @@ export class SealedStore implements BulkStore {
     this.#isMarked = hasLost
   }
 
-  /** Reads the entries; again when it is not known what a batch that failed has left. */
-  async load(): Promise<void> {
+  /** Reads the entries. Called once, before anything else. */
+  async open(): Promise<void> {
     const [mark] = await this.#options.store.getMany([LOSS_KEY])
     this.#isMarked ||= mark !== undefined
-    const lost = await this.#entries.load()
-    for (const key of lost) this.#lose(key)
-    if (this.#isMarked && lost.length === 0) this.#noteDamage()
+    await this.#loadEntries()
+    if (this.#isMarked && this.#damageFound === 0) this.#noteDamage()
   }
 
   get(key: string): string | undefined {
@@ -156,7 +160,7 @@ export class SealedStore implements BulkStore {
         this.#options.bulk.tableOf(key) !== undefined
       )
         throw halfCharacterError(key)
-    return this.#enqueue(changes)
+    return this.#enqueue({ changes })
   }
 
   /**
@@ -164,7 +168,7 @@ export class SealedStore implements BulkStore {
    */
   async settleFailed(): Promise<void> {
     // A batch of nothing: a log deletes first what may have arrived, and what became of a database's batch is read again.
-    if (this.#hasFailed || this.#isDoubtful) await this.#enqueue(new Map())
+    if (this.#hasFailed || this.#isDoubtful) await this.#enqueue({ changes: new Map() })
   }
 
   table(prefix: string): BulkTable {
@@ -203,7 +207,7 @@ export class SealedStore implements BulkStore {
     await this.#options.store.close()
   }
 
-  #enqueue(changes: StoreChanges): Promise<void> {
+  #enqueue({ changes, isNote = false }: Pick<Write, 'changes'> & { isNote?: boolean }): Promise<void> {
     let resolve: () => void = () => {}
     let reject: (error: unknown) => void = () => {}
     const done = new Promise<void>((onResolve, onReject) => {
@@ -212,7 +216,7 @@ export class SealedStore implements BulkStore {
     })
     // Who waits for it hears of a failure; this only keeps it from being unhandled twice.
     done.catch(() => {})
-    this.#writes.push({ changes, done, resolve, reject })
+    this.#writes.push({ changes, isNote, done, resolve, reject })
     this.#writing ??= this.#writeAll()
     return done
   }
@@ -225,12 +229,16 @@ export class SealedStore implements BulkStore {
       try {
         if (this.#isDoubtful) await this.#readAgain()
         for (;;) {
-          const lost = this.#lost.length
+          const found = this.#damageFound
           writes = this.#writes.slice()
-          const plan = await this.#planOf(writes.map(({ changes }) => changes))
+          const plan = await this.#planOf([
+            ...writes.map(({ changes }) => changes),
+            ...this.#missingNotes(writes)
+          ])
           // What notes the damage that was found meanwhile goes with what is made of it.
-          if (this.#lost.length !== lost) continue
+          if (this.#damageFound !== found) continue
           await this.#commit(plan)
+          this.#damageNoted = found
           break
         }
         this.#writes = this.#writes.slice(writes.length)
@@ -351,8 +359,12 @@ export class SealedStore implements BulkStore {
 
   async #readAgain(): Promise<void> {
     for (const table of this.#tables?.values() ?? []) table.forget()
-    await this.load()
+    await this.#loadEntries()
     this.#isDoubtful = false
+  }
+
+  async #loadEntries(): Promise<void> {
+    for (const key of await this.#entries.load()) this.#lose(key)
   }
 
   #lose(key: Uint8Array): void {
@@ -363,10 +375,22 @@ export class SealedStore implements BulkStore {
     this.#noteDamage()
   }
 
-  /** On a full disk it is noted with the next write. */
+  /** Notes damage in a write of its own; if that fails, as on a full disk, the next write notes it. */
   #noteDamage(): void {
+    this.#damageFound += 1
+    // What is still written before it closes notes it, too.
     if (this.#isClosed) return
-    this.#enqueue(this.#options.damaged?.(key => this.get(key)) ?? new Map()).catch(this.#options.report)
+    this.#enqueue({ changes: this.#damageNotes(), isNote: true }).catch(this.#options.report)
+  }
+
+  /** What notes damage whose own note has failed; nothing if there is none, or it is among these writes. */
+  #missingNotes(writes: readonly Write[]): StoreChanges[] {
+    const isMissing = this.#damageFound !== this.#damageNoted && !writes.some(({ isNote }) => isNote)
+    return isMissing ? [this.#damageNotes()] : []
+  }
+
+  #damageNotes(): StoreChanges {
+    return this.#options.damaged?.(key => this.get(key)) ?? new Map()
   }
 
   /** What moves damaged values, and the bodies of damaged heads, to keys that nobody reads: whoever can may still save them. */

@@ -1,6 +1,7 @@
 import test from 'ava'
 import type { StoreChange } from '../../../../kernel/io/store.ts'
 import type { BulkChange } from '../../../../kernel/repo/store/bulk.ts'
+import { LOSS_KEY } from '../../../../kernel/repo/store/sealed-store.ts'
 import { textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { drawSeed, makeSeededRandom } from '../../../helpers/drawn-runs.ts'
 import { blockKeys, makePluginStore, openOn } from '../../../helpers/plugin-store.ts'
@@ -134,6 +135,34 @@ test('entries stay readable while they are read again after a lost answer, also 
     Object.assign(medium, { fate: 'made', keysFailure: undefined })
   }
 })
+
+for (const fate of ['lost', 'refused'] as const)
+  test(`a store below that has lost something and whose batches are ${fate} gets one batch that notes it, and a later write notes it`, async t => {
+    const medium = makePluginStore()
+    medium.values.set(textOfKey(LOSS_KEY), Uint8Array.of(1))
+    medium.fate = fate
+    let batches = 0
+    const counted = {
+      ...medium,
+      keys: medium.keys,
+      batch(changes: readonly StoreChange[]): Promise<void> {
+        batches += 1
+        return medium.batch(changes)
+      }
+    }
+    const reports: unknown[] = []
+    const store = await openOn(counted, { report: error => void reports.push(error) })
+    for (let i = 0; i < 100; i += 1) await new Promise(resolve => setImmediate(resolve))
+    t.deepEqual([batches, reports.length], [1, 1], fate)
+    await t.throwsAsync(store.write(new Map([['e/a', '1']])))
+    medium.fate = 'made'
+    await store.write(new Map([['e/b', '2']]))
+    t.false(medium.values.get(textOfKey(LOSS_KEY)) !== undefined)
+    await store.close()
+    t.is(batches, 3)
+    const again = await openOn(medium)
+    t.deepEqual([again.get('damaged'), again.get('e/b')], ['yes', '2'], fate)
+  })
 
 test('a write whose answer was lost is shown as what became of it when its caller hears of that', async t => {
   for (const fate of ['lost', 'lost but made'] as const) {
