@@ -155,10 +155,7 @@ export class SealedStore implements BulkStore {
       return this.settleFailed()
     }
     for (const [key, change] of changes)
-      if (
-        !isWellFormed(key + (textIn(change) ?? '') + searchIn(change)) &&
-        this.#options.bulk.tableOf(key) !== undefined
-      )
+      if (this.#options.bulk.tableOf(key) !== undefined && !hasUtf8(key, change))
         throw halfCharacterError(key)
     return this.#enqueue({ changes })
   }
@@ -410,7 +407,10 @@ export class SealedStore implements BulkStore {
   }
 }
 
-const searchIn = (change: string | BulkChange | null): string =>
+const hasUtf8 = (key: string, change: string | BulkChange | null): boolean =>
+  isWellFormed(key) && isWellFormed(textIn(change) ?? '') && isWellFormed(searchTextIn(change))
+
+const searchTextIn = (change: string | BulkChange | null): string =>
   typeof change === 'object' ? (change?.search ?? '') : ''
 
 const orderOf = (change: string | BulkChange | null): number =>

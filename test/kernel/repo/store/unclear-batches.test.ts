@@ -229,6 +229,8 @@ test('a key or a text with half a character fails its own write, and none that s
   for (const [key, change] of [
     ['t/\ud800', row],
     ['u/\ud800/x', row],
+    // The other half begins the text.
+    ['t/\ud83d', { ...row, text: '\ude00' }],
     ['t/text', { ...row, text: '\ud800' }],
     ['t/search', { ...row, search: '\ud800' }]
   ] as const) {
