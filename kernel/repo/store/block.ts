@@ -12,11 +12,12 @@ export interface BlockCrypto {
 
 /**
  * The values of a block: its head says where its living rows stand and changes with them, its body has their texts and never changes,
- * and where all of its rows have a text for searches, a value with those lies beside the body and never changes either.
+ * and where some of its rows have a search text, a value with those lies beside the body and never changes either.
  */
-export type BlockPart = (typeof PARTS)[number]
+export type BlockPart = (typeof BLOCK_PARTS)[number]
 
-const PARTS = ['head', 'body', 'search'] as const
+/** All of them. */
+export const BLOCK_PARTS = ['head', 'body', 'search'] as const
 
 /** Which block of which table. */
 interface BlockName {
@@ -49,7 +50,7 @@ export const tableSecrets = ({ io, key }: BlockCrypto, table: string): TableSecr
 export const blockKey = (tag: Uint8Array, part: BlockPart, block: number): Uint8Array => {
   const key = new Uint8Array(TAG + 5)
   key.set(tag)
-  key[TAG] = PARTS.indexOf(part)
+  key[TAG] = BLOCK_PARTS.indexOf(part)
   new DataView(key.buffer).setUint32(TAG + 1, block)
   return key
 }
@@ -58,7 +59,7 @@ export const blockKey = (tag: Uint8Array, part: BlockPart, block: number): Uint8
 export const parseBlockKey = (
   key: Uint8Array
 ): { readonly tag: Uint8Array; readonly part: BlockPart; readonly block: number } | undefined => {
-  const part = PARTS[key[TAG] ?? PARTS.length]
+  const part = BLOCK_PARTS[key[TAG] ?? BLOCK_PARTS.length]
   if (key.length !== TAG + 5 || part === undefined) return undefined
   const block = new DataView(key.buffer, key.byteOffset).getUint32(TAG + 1)
   return { tag: key.slice(0, TAG), part, block }
@@ -89,7 +90,7 @@ export interface Head {
   readonly total: number
   /** About how many bytes its body has. */
   readonly size: number
-  /** It has a value with the texts for searches. */
+  /** It has a value with search texts. */
   readonly isSearchable: boolean
   readonly columns: HeadColumns
 }
@@ -145,7 +146,7 @@ export interface Body {
   row(slot: number): KeyedText
 }
 
-/** Seals the keys and texts of a block's body, or of its searches. @throws STORAGE_FAILED if one of them has half a character */
+/** Seals the keys and texts of a block's body, or of its search texts. @throws STORAGE_FAILED if one of them has half a character */
 export const sealBody = (
   crypto: BlockCrypto,
   { table, block, part }: BodyName,

@@ -7,7 +7,7 @@ export interface BulkChange {
   readonly order?: number
   /** A whole number of 32 bits for {@link BulkTable.keysWhere}; 0 by default. */
   readonly mark?: number
-  /** What {@link BulkTable.searches} gives, so that a search reads no row; it may hold no half of a character. */
+  /** What {@link BulkTable.scanSearchTexts} gives, so that a search reads no row; it may hold no half of a character. '' counts as none. */
   readonly search?: string
 }
 
@@ -23,7 +23,7 @@ export interface BulkRow {
   readonly mark: number
 }
 
-/** What a search reads of a row: its text for that, or the row itself where it is not kept. */
+/** What a search reads of a row: its search text, or the row itself where none of the wanted form is kept. */
 export type SearchedRow = Pick<BulkRow, 'key'> &
   ({ readonly search: string } | { readonly search?: undefined; readonly text: string })
 
@@ -55,8 +55,12 @@ export interface BulkTable {
    * What is written meanwhile may or may not be among them.
    */
   scan(options?: { readonly ordered?: boolean }): AsyncIterable<readonly BulkRow[]>
-  /** What a search reads of every row, as {@link scan}: rows are read only where their texts for searches are not kept. */
-  searches(): AsyncIterable<readonly SearchedRow[]>
+  /**
+   * What a search reads of every row, as {@link scan}: a row is read only where it has no search text of this form.
+   *
+   * @param form - what texts of the form begin with, which is not given with them
+   */
+  scanSearchTexts(form: string): AsyncIterable<readonly SearchedRow[]>
   /** The keys of the rows that pass a test; the others are not read. */
   keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]>
 }

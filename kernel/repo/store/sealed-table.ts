@@ -125,15 +125,26 @@ export class SealedTable implements BulkTable {
     }
   }
 
-  async *searches(): AsyncGenerator<readonly SearchedRow[]> {
+  async *scanSearchTexts(form: string): AsyncGenerator<readonly SearchedRow[]> {
     const { index, blocks } = await this.#current()
-    for (const [block, rows] of index.rowsIn(new Set(blocks.keys()), NONE)) {
-      const places = rows.map(row => index.at(row))
-      const isHere = blocks.get(block)?.isSearchable === true && places.every(place => place.block === block)
-      const body = isHere ? await this.#searchesOf(block) : undefined
-      // The rows of a block that a write has moved meanwhile are found again, and read.
-      yield body === undefined ? await this.#rowsOf(index, rows) : places.map(place => searchIn(body, place))
-      await this.#place.io.clock.turn()
+    const groups = [...index.rowsIn(new Set(blocks.keys()), NONE)]
+    for (let start = 0; start < groups.length; start += READ_BODIES) {
+      const some = groups.slice(start, start + READ_BODIES)
+      const bodies = await this.#searchTexts(some.map(([block]) => block))
+      for (const [block, rows] of some) {
+        const found: SearchedRow[] = []
+        const toRead: number[] = []
+        for (const row of rows) {
+          const place = index.at(row)
+          // A row that a write has moved meanwhile is found again, and read.
+          const kept = place.block === block ? bodies.get(block)?.row(place.slot) : undefined
+          const [key, search] = kept ?? NO_TEXT
+          if (search !== '' && search.startsWith(form)) found.push({ key, search: search.slice(form.length) })
+          else toRead.push(row)
+        }
+        yield toRead.length === 0 ? found : [...found, ...(await this.#rowsOf(index, toRead))]
+        await this.#place.io.clock.turn()
+      }
     }
   }
 
@@ -161,14 +172,12 @@ export class SealedTable implements BulkTable {
           (i, row) => take(rows[i] ?? 0, row),
           true
         ),
-      readSearches: async (rows, take) => {
-        const bodies = new Map<number, Body | undefined>()
-        for (const row of rows) {
-          const { block, slot } = index.at(row)
-          if (blocks.get(block)?.isSearchable !== true) continue
-          if (!bodies.has(block)) bodies.set(block, await this.#searchesOf(block))
-          const [, search] = bodies.get(block)?.row(slot) ?? []
-          if (search !== undefined) take(row, search)
+      readSearchTexts: async (rows, take) => {
+        const places = rows.map(row => index.at(row))
+        const bodies = await this.#searchTexts([...new Set(places.map(({ block }) => block))])
+        for (const [i, { block, slot }] of places.entries()) {
+          const [, search] = bodies.get(block)?.row(slot) ?? NO_TEXT
+          if (search !== '') take(rows[i] ?? 0, search)
         }
       }
     })
@@ -318,13 +327,26 @@ export class SealedTable implements BulkTable {
     return openBody(this.#place, { table: this.#place.prefix, block, part: 'body' }, value)
   }
 
-  /** The texts for searches of a block. They are made of its rows, so that nothing is lost where they cannot be read. */
-  async #searchesOf(block: number): Promise<Body | undefined> {
-    const [value] = await this.#place.store.getMany([blockKey(this.#tag, 'search', block)])
-    const name = { table: this.#place.prefix, block, part: 'search' } as const
-    const body = value === undefined ? undefined : await openBody(this.#place, name, value)
-    // Of another number of rows it is none of this block.
-    return body?.count === this.#state?.blocks.get(block)?.total ? body : undefined
+  /** The search texts of blocks. They are made of the rows, so that nothing is lost where they cannot be read. */
+  async #searchTexts(blocks: readonly number[]): Promise<Map<number, Body>> {
+    const pause = makeYielder(this.#place.io.clock)
+    const bodies = new Map<number, Body>()
+    const isKept = (block: number): boolean => this.#state?.blocks.get(block)?.isSearchable === true
+    const kept = blocks.filter(isKept)
+    for (let start = 0; start < kept.length; start += READ_BODIES) {
+      const some = kept.slice(start, start + READ_BODIES)
+      const values = await this.#place.store.getMany(some.map(block => blockKey(this.#tag, 'search', block)))
+      for (const [i, block] of some.entries()) {
+        const value = values[i]
+        const name = { table: this.#place.prefix, block, part: 'search' } as const
+        const body = value === undefined ? undefined : await openBody(this.#place, name, value)
+        // Of another number of rows it is none of this block.
+        if (body !== undefined && body.count === this.#state?.blocks.get(block)?.total)
+          bodies.set(block, body)
+        await pause()
+      }
+    }
+    return bodies
   }
 
   /** Reads a body once more when what was begun has ended: the store below may show a batch before it says that it is made. */
@@ -350,11 +372,6 @@ interface Wanted {
 
 type TakeRow = (i: number, row: KeyedText, place: RowPlace) => void
 
-const searchIn = (body: Body, { slot }: RowPlace): SearchedRow => {
-  const [key, search] = body.row(slot)
-  return { key, search }
-}
-
 const groupByBlock = (wanted: readonly Wanted[]): Map<number, Wanted[]> => {
   const groups = new Map<number, Wanted[]>()
   for (const one of wanted) {
@@ -370,6 +387,7 @@ function* slicesOf(rows: Int32Array, length: number): Generator<Int32Array> {
 }
 
 const NONE: ReadonlySet<never> = new Set()
+const NO_TEXT: KeyedText = ['', '']
 const BATCH = 256
 const READ_BODIES = 8
 const MAX_RECENT = 8

@@ -1,8 +1,8 @@
 import { makeYielder } from '../../base/yielder.ts'
 import type { StoreChange } from '../../io/store.ts'
 import {
+  BLOCK_PARTS,
   type BlockCrypto,
-  type BlockPart,
   blockKey,
   type Head,
   type KeyedText,
@@ -37,7 +37,7 @@ export interface BlockFacts {
   readonly total: number
   /** In bytes, about. */
   readonly size: number
-  /** The texts for searches are kept beside the body. */
+  /** Search texts are kept beside the body. */
   readonly isSearchable: boolean
 }
 
@@ -53,8 +53,8 @@ export interface PlanContext {
   nextBlock(): number
   /** Reads rows by their numbers; those of a damaged body are left out. */
   readRows(rows: readonly number[], take: (row: number, text: KeyedText) => void): Promise<void>
-  /** Reads the texts for searches of rows by their numbers; those that are not kept are left out. */
-  readSearches(rows: readonly number[], take: (row: number, search: string) => void): Promise<void>
+  /** Reads the search texts of rows by their numbers; those that are not kept are left out. */
+  readSearchTexts(rows: readonly number[], take: (row: number, search: string) => void): Promise<void>
 }
 
 /** A row to be written, with what its key is found by. */
@@ -75,7 +75,7 @@ export const planTable = async (
   { changes, moved }: TableChanges,
   context: PlanContext
 ): Promise<TablePlan> => {
-  const { tag, index, blocks, damaged, readRows, readSearches } = context
+  const { tag, index, blocks, damaged, readRows, readSearchTexts } = context
   const removed = new Set<number>()
   /** Rows that are no longer where they were. */
   const left = new Set<number>()
@@ -103,12 +103,12 @@ export const planTable = async (
   const touched = [...left].map(row => index.blockOf(row))
   const kept = index.rowsIn(new Set([...touched, ...gone, ...index.stale]), left)
   const moving = [...gone].flatMap(block => kept.get(block) ?? [])
-  const searches = new Map<number, string>()
-  await readSearches(moving, (row, search) => searches.set(row, search))
+  const searchTexts = new Map<number, string>()
+  await readSearchTexts(moving, (row, search) => searchTexts.set(row, search))
   const found = new Set<number>()
   await readRows(moving, (row, [key, text]) => {
     const { order, mark, hash, sequence } = index.at(row)
-    rows.push({ key, text, order, mark, hash, sequence, search: searches.get(row) })
+    rows.push({ key, text, order, mark, hash, sequence, search: searchTexts.get(row) })
     found.add(row)
   })
   for (const row of moving) if (!found.has(row)) removed.add(row)
@@ -117,8 +117,9 @@ export const planTable = async (
   for (const [block, living] of kept) {
     const before = blocks.get(block)
     if (gone.has(block) || living.length === 0 || before === undefined) {
-      for (const part of before?.isSearchable ? ALL_PARTS : PARTS)
-        batch.push({ key: blockKey(tag, part, block), value: undefined })
+      for (const part of BLOCK_PARTS)
+        if (part !== 'search' || before?.isSearchable)
+          batch.push({ key: blockKey(tag, part, block), value: undefined })
       facts.set(block, undefined)
       continue
     }
@@ -182,13 +183,14 @@ const sealRows = async (
       key: blockKey(tag, 'body', block),
       value: sealBody(place, { ...name, part: 'body' }, texts)
     })
-    const searches = searchesOf(group)
-    const isSearchable = searches !== undefined
-    if (isSearchable)
+    const isSearchable = group.some(({ search = '' }) => search !== '')
+    if (isSearchable) {
+      const searchTexts = group.map(({ key, search = '' }): KeyedText => [key, search])
       batch.push({
         key: blockKey(tag, 'search', block),
-        value: sealBody(place, { ...name, part: 'search' }, searches)
+        value: sealBody(place, { ...name, part: 'search' }, searchTexts)
       })
+    }
     batch.push(headChange(context, { block, count, total: count, size, isSearchable, columns }))
     facts.set(block, { living: count, total: count, size, isSearchable })
     placed.push({ block, count, columns })
@@ -196,16 +198,6 @@ const sealRows = async (
     await pause()
   }
   return placed
-}
-
-/** The texts for searches of the rows of a block; undefined if one has none. */
-const searchesOf = (rows: readonly NewRow[]): KeyedText[] | undefined => {
-  const searches: KeyedText[] = []
-  for (const { key, search } of rows) {
-    if (search === undefined) return undefined
-    searches.push([key, search])
-  }
-  return searches
 }
 
 const endOfBlock = (
@@ -250,8 +242,6 @@ const sizeOf = (key: string, text: string): number => 8 + key.length + text.leng
 /** Four times the size, the next class. */
 const sizeClass = (size: number): number => Math.max(0, Math.floor(Math.log2(size / 1024) / 2))
 
-const PARTS: readonly BlockPart[] = ['head', 'body']
-const ALL_PARTS: readonly BlockPart[] = [...PARTS, 'search']
 const MAX_ROWS = 4096
 /** So many blocks of one class become one. */
 const ALIKE = 4

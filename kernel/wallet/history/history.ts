@@ -292,13 +292,13 @@ export class History {
   }
 
   #makeSearch(): SearchIndex {
-    const complete = (keys: readonly FileHash[]): void => {
+    const addSearchTexts = (keys: readonly FileHash[]): void => {
       this.#addSearchTexts(keys).catch(this.options.report)
     }
-    return new SearchIndex({ rows: this.#rows, complete }, this.options.clock)
+    return new SearchIndex({ rows: this.#rows, addSearchTexts }, this.options.clock)
   }
 
-  /** Writes rows again as they are, with their texts for searches: an older version, or a backup, did not keep them. */
+  /** Writes rows again as they are, with their search texts: an older version, or a backup, did not keep them. */
   async #addSearchTexts(keys: readonly FileHash[]): Promise<void> {
     for (let start = 0; start < keys.length && !this.#isClosed; start += ROWS_AT_ONCE) {
       const some = keys.slice(start, start + ROWS_AT_ONCE)

@@ -6,7 +6,7 @@ import type { ChangedFiles } from '../../sync/repo-files.ts'
 import type { FileHash, TokenId } from '../../types/ids.ts'
 import { type HistoryRow, heightTagOf, isListedFor, parseRow, rowDateOf, rowText, tokenIdsOf } from './row.ts'
 import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLISTED } from './row-list.ts'
-import { searchTextOf } from './search.ts'
+import { SEARCH_FORM, searchTextOf } from './search.ts'
 
 /** A row before and after a change; absent is none. */
 export interface RowChange {
@@ -165,11 +165,12 @@ export class HistoryRows {
   }
 
   /** What a search reads of every row, in no particular order. */
-  async *searches(): AsyncGenerator<readonly SearchedRow[]> {
+  async *scanSearchTexts(): AsyncGenerator<readonly SearchedRow[]> {
     yield [...this.#deferred].flatMap(([key, { after }]) =>
       after === undefined ? [] : [{ key, search: searchTextOf(after) }]
     )
-    for await (const rows of this.#table.searches()) yield rows.filter(({ key }) => !this.#deferred.has(key))
+    for await (const rows of this.#table.scanSearchTexts(SEARCH_FORM))
+      yield rows.filter(({ key }) => !this.#deferred.has(key))
   }
 
   /** The history of one asset. */
@@ -302,7 +303,7 @@ export class HistoryRows {
     const order = after !== undefined && isListedFor(after, null) ? date : UNLISTED
     const changed = (row: HistoryRow): BulkChange => ({
       ...{ text: text ?? rowText(row), order, mark: heightTagOf(row) },
-      search: searchTextOf(row)
+      search: SEARCH_FORM + searchTextOf(row)
     })
     alongside.set(tableName(generation) + key, after === undefined ? null : changed(after))
   }

@@ -7,9 +7,9 @@ import { searchable, searchTextOf } from './search.ts'
 
 /** The history that a search index reads. */
 export interface SearchOptions {
-  readonly rows: Pick<HistoryRows, 'searches'>
-  /** Writes rows again whose texts for searches are not kept beside them. */
-  complete(keys: readonly FileHash[]): void
+  readonly rows: Pick<HistoryRows, 'scanSearchTexts'>
+  /** Writes rows again whose search texts are not kept beside them. */
+  addSearchTexts(keys: readonly FileHash[]): void
 }
 
 /**
@@ -55,7 +55,7 @@ export class SearchIndex {
   /** A row that changes meanwhile is known already when the scan comes to it, and newer. */
   async #build(): Promise<void> {
     const incomplete: FileHash[] = []
-    for await (const rows of this.#options.rows.searches()) {
+    for await (const rows of this.#options.rows.scanSearchTexts()) {
       // They come as they lie on the disk, with a pause after each block.
       if (this.#isClosed) return
       for (const row of rows) {
@@ -63,7 +63,7 @@ export class SearchIndex {
         if (!this.#text.has(row.key)) this.#text.set(row.key, row.search ?? searchTextOf(parseRow(row.text)))
       }
     }
-    if (incomplete.length > 0) this.#options.complete(incomplete)
+    if (incomplete.length > 0) this.#options.addSearchTexts(incomplete)
   }
 }
 

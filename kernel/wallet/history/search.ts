@@ -1,6 +1,7 @@
 import { ZERO } from '../../base/amount.ts'
+import { compact } from '../../base/compact.ts'
 import { isWellFormed } from '../../crypto/encoding.ts'
-import type { Transaction } from '../../types/transaction.ts'
+import type { Memo, Metadata, SpentTarget, SwapData, Transaction } from '../../types/transaction.ts'
 import { payeesOf } from './file-format.ts'
 import type { HistoryRow } from './row.ts'
 
@@ -23,53 +24,80 @@ export const normalizeQuery = (query: string): string => {
   return /^0*$/.test(text) ? text : text.replace(/^0+/, '')
 }
 
-/**
- * The texts of a transaction that a search looks into, not yet in lower case.
- *
- * @param fiatCode - of the wallet, such as `iso:USD`; amounts in other currencies are not looked into
- * @see specification §5 "Transaction search"
- */
-const searchTexts = (tx: SearchableTransaction, fiatCode: string): string[] => {
-  const { category, name, notes, exchangeAmount } = tx.metadata
-  const texts = [tx.nativeAmount, tx.txid]
-  if (category !== undefined) texts.push(category)
-  if (name !== undefined) texts.push(name)
-  if (notes !== undefined) texts.push(notes)
-  if (exchangeAmount !== undefined && Object.hasOwn(exchangeAmount, fiatCode)) {
-    texts.push(String(exchangeAmount[fiatCode]))
-  }
-  if (tx.swapData !== undefined) texts.push(tx.swapData.plugin.displayName)
-  for (const { publicAddress, memo } of tx.spendTargets ?? []) {
-    texts.push(publicAddress)
-    if (memo !== undefined) texts.push(memo)
-  }
-  for (const { value } of tx.memos ?? []) texts.push(value)
-  for (const address of tx.ourReceiveAddresses) texts.push(address)
-  return texts.map(withoutMarks)
+/** What a search looks into, of a transaction as it is shown or of a row: both supply all of it. */
+interface SearchFields {
+  readonly txids: readonly string[]
+  readonly amounts: readonly string[]
+  /** Own ones. */
+  readonly addresses: readonly string[]
+  readonly memos: readonly Pick<Memo, 'value'>[]
+  readonly notes: readonly Metadata[]
+  readonly swap: SwapData | undefined
+  readonly payees: readonly Pick<SpentTarget, 'memo' | 'publicAddress'>[]
 }
 
 /**
- * The text of a row for searches, in lower case: what {@link searchTexts} gives of its transaction in each asset's history, and with
- * each fiat currency, so that no change of those makes another one (pure).
+ * The texts that a search looks into: lower case, without marks.
+ *
+ * Another list, or another spelling, needs another {@link SEARCH_FORM}: the texts of rows are kept on the disk.
+ *
+ * @param fiatCode - such as `iso:USD`: only amounts in this currency are searched; those in all of them without it
+ * @see specification §5 "Transaction search"
+ */
+const searchTexts = (
+  { txids, amounts, addresses, memos, notes, swap, payees }: SearchFields,
+  fiatCode?: string
+): string[] => {
+  const texts = [...txids, ...amounts, ...addresses]
+  for (const { value } of memos) texts.push(value)
+  for (const { category, name, notes: text, exchangeAmount = {} } of notes) {
+    for (const noted of [category, name, text]) if (noted !== undefined) texts.push(noted)
+    for (const [code, amount] of Object.entries(exchangeAmount))
+      if (fiatCode === undefined || code === fiatCode) texts.push(String(amount))
+  }
+  if (swap !== undefined) texts.push(swap.plugin.displayName)
+  for (const { publicAddress, memo } of payees) {
+    texts.push(publicAddress)
+    if (memo !== undefined) texts.push(memo)
+  }
+  return texts.map(text => searchable(withoutMarks(text).toLowerCase()))
+}
+
+/**
+ * What the search text of a row on the disk begins with: it names the list of fields and their spelling. A row with a text of
+ * another form is read, and written again with one of this form, as one without such a text.
+ */
+export const SEARCH_FORM = '1\0'
+
+/**
+ * The search text of a row: what a search looks into of its transaction in each asset's history, and with each fiat currency, so
+ * that no change of those makes another one (pure).
  */
 export const searchTextOf = ({ reports, file }: HistoryRow): string => {
-  const texts: string[] = []
+  const [txids, amounts, addresses, memos, notes]: [string[], string[], string[], Memo[], Metadata[]] = [
+    [],
+    [],
+    [],
+    [],
+    []
+  ]
   for (const report of reports) {
-    texts.push(report.txid, report.nativeAmount, ...report.ourReceiveAddresses)
+    txids.push(report.txid)
+    amounts.push(report.nativeAmount)
     // In the history of an asset that pays only a fee, the amount is zero.
-    if (report.parentNetworkFee !== undefined || report.networkFees !== undefined) texts.push(ZERO)
-    for (const { value } of report.memos ?? []) texts.push(value)
+    if (report.parentNetworkFee !== undefined || report.networkFees !== undefined) amounts.push(ZERO)
+    addresses.push(...report.ourReceiveAddresses)
+    memos.push(...(report.memos ?? []))
   }
-  if (file !== undefined) {
-    for (const { metadata } of [...Object.values(file.tokens), ...Object.values(file.currencies)]) {
-      const { category, name, notes, exchangeAmount = {} } = metadata
-      for (const text of [category, name, notes]) if (text !== undefined) texts.push(text)
-      for (const amount of Object.values(exchangeAmount)) texts.push(String(amount))
-    }
-    if (file.swap !== undefined) texts.push(file.swap.plugin.displayName)
-    for (const { address, tag } of payeesOf(file) ?? []) texts.push(address, tag ?? '')
+  if (file !== undefined)
+    for (const assets of [file.tokens, file.currencies])
+      for (const { metadata } of Object.values(assets)) notes.push(metadata)
+  const payees = file === undefined ? [] : (payeesOf(file) ?? [])
+  const fields: SearchFields = {
+    ...{ txids, amounts, addresses, memos, notes, swap: file?.swap },
+    payees: payees.map(({ address, tag }) => ({ publicAddress: address, ...compact({ memo: tag }) }))
   }
-  return searchable(texts.map(withoutMarks).join(SEPARATOR).toLowerCase() + SEPARATOR)
+  return searchTexts(fields).join(SEPARATOR) + SEPARATOR
 }
 
 /** A text in the form of {@link searchTextOf}: halves of characters, which have no UTF-8, are spelt out (pure). */
@@ -77,8 +105,15 @@ export const searchable = (text: string): string =>
   isWellFormed(text) ? text : text.replace(/\p{Surrogate}/gu, half => `${SEPARATOR}${half.charCodeAt(0)}`)
 
 /** Checks if a search finds a transaction (pure). `query`: as {@link normalizeQuery} gives it. */
-export const matchesSearch = (tx: SearchableTransaction, query: string, fiatCode: string): boolean =>
-  searchTexts(tx, fiatCode).some(text => text.toLowerCase().includes(query))
+export const matchesSearch = (tx: SearchableTransaction, query: string, fiatCode: string): boolean => {
+  const fields: SearchFields = {
+    ...{ txids: [tx.txid], amounts: [tx.nativeAmount], addresses: tx.ourReceiveAddresses },
+    ...{ memos: tx.memos ?? [], notes: [tx.metadata], swap: tx.swapData, payees: tx.spendTargets ?? [] }
+  }
+  const texts = searchTexts(fields, fiatCode)
+  const wanted = searchable(query)
+  return texts.some(text => text.includes(wanted))
+}
 
 /** Stands behind each text, so that no query is found across two of them. */
 const SEPARATOR = '\0'

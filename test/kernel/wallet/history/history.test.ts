@@ -4,6 +4,7 @@ import { isWalletError } from '../../../../kernel/base/errors.ts'
 import type { EngineTransaction } from '../../../../kernel/types/transaction.ts'
 import { listTransactions, streamTransactions } from '../../../../kernel/wallet/history/list.ts'
 import { STATE_KEY } from '../../../../kernel/wallet/history/rows.ts'
+import { SEARCH_FORM } from '../../../../kernel/wallet/history/search.ts'
 import { bodiesIn, damageValue } from '../../../helpers/damaged-log.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
@@ -467,7 +468,7 @@ test('a transaction that leaves a list while the disk is full is not shown there
   )
 })
 
-test('the text for searches is kept beside each row, and the first search adds it to rows of an older version', async t => {
+test('the text for searches is kept beside each row, and the first search writes it anew for rows of an older version', async t => {
   const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
   const { table, repo } = device
   const txids = Array.from({ length: 300 }, (_, index) => `tx${index}`)
@@ -478,20 +479,26 @@ test('the text for searches is kept beside each row, and the first search adds i
   const rows = repo.local.table('t/1/')
   const kept = async (): Promise<Map<string, string | undefined>> => {
     const found = new Map<string, string | undefined>()
-    for await (const some of rows.searches()) for (const { key, search } of some) found.set(key, search)
+    for await (const some of rows.scanSearchTexts(SEARCH_FORM))
+      for (const { key, search } of some) found.set(key, search)
     return found
   }
   const before = await kept()
   t.is(before.size, 300)
   t.true(before.get(device.hashOf('tx7'))?.includes('a bicycle'))
   t.true(before.get(device.hashOf('tx8'))?.includes('for tx8'))
-  for await (const some of rows.scan())
-    await repo.local.write(new Map(some.map(({ key, ...row }) => [`t/1/${key}`, row])))
+  // Some have none, and others one of an older form.
+  let isOlder = false
+  for await (const some of rows.scan()) {
+    const older = isOlder ? { search: '0\0what was searched then' } : {}
+    await repo.local.write(new Map(some.map(({ key, ...row }) => [`t/1/${key}`, { ...row, ...older }])))
+    isOlder = true
+  }
   t.true([...(await kept()).values()].every(search => search === undefined))
   const again = await device.again({ isClosed: true })
   t.is((await listTransactions(again.table, { searchString: 'bicycle' })).length, 1)
   await again.table.idle()
-  for await (const some of again.repo.local.table('t/1/').searches())
+  for await (const some of again.repo.local.table('t/1/').scanSearchTexts(SEARCH_FORM))
     for (const { key, search } of some) t.is(search, before.get(key))
   t.is(await again.repo.local.table('t/1/').count(), 300)
   const [shown] = await listTransactions(again.table, { searchString: 'for tx299' })
