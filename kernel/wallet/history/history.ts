@@ -216,9 +216,14 @@ export class History {
   async search(query: string): Promise<FileHash[]> {
     this.#checkOpen()
     await this.#open()
-    this.#checkOpen()
-    this.#search ??= this.#makeSearch()
-    return this.#search.find(query)
+    for (;;) {
+      this.#checkOpen()
+      this.#search ??= this.#makeSearch()
+      const search = this.#search
+      const found = await search.find(query).finally(() => this.#checkOpen())
+      // Otherwise a resync has put other rows in the place of those that were searched.
+      if (search === this.#search) return found
+    }
   }
 
   /** Forgets the engine's reports, as before a resync; the files stay, and the engine must report everything. */

@@ -505,6 +505,49 @@ test('the text for searches is kept beside each row, and the first search writes
   t.is(shown?.txid, 'tx299')
 })
 
+/** A device whose first search stops after the first rows until it is released. */
+const openStalledSearch = async () => {
+  const device = await openHistory(makeSyncStore())
+  const reports = Array.from({ length: 300 }, (_, i) =>
+    outgoing(`tx${i}`, { memos: [{ type: 'text', value: i === 299 ? 'a bicycle' : 'rent' }] })
+  )
+  await device.table.applyReports(reports)
+  const rows = device.repo.local.table('t/1/')
+  const scan = rows.scanSearchTexts.bind(rows)
+  let isBegun = false
+  let release = (): void => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  async function* stalledScan(form: string) {
+    for await (const some of scan(form)) {
+      isBegun = true
+      await released
+      yield some
+    }
+  }
+  Object.assign(rows, { scanSearchTexts: stalledScan })
+  const searching = device.table.search('bicycle')
+  while (!isBegun) await new Promise(resolve => setImmediate(resolve))
+  return { ...device, reports, searching, release }
+}
+
+test('a search during which all reports are forgotten answers from what is there afterwards', async t => {
+  const { table, reports, searching, release, hashOf } = await openStalledSearch()
+  await table.clear()
+  await table.applyReports(reports)
+  release()
+  t.deepEqual(await searching, [hashOf('tx299')])
+})
+
+test('a search during a log-out fails, and does not say that there is nothing', async t => {
+  const { table, searching, release } = await openStalledSearch()
+  const closing = table.close()
+  release()
+  await t.throwsAsync(searching, { code: 'LOGGED_OUT' })
+  await closing
+})
+
 test('a text with half a character is found', async t => {
   const device = await openHistory(makeSyncStore())
   await device.table.applyReports([
