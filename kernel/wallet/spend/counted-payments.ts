@@ -65,9 +65,7 @@ const entriesOf = (journal: SpendJournal): Entry[] => {
   const onDamaged = (error: unknown): never => {
     throw new WalletError('CORRUPT_FILE', { path: 'spend journal', rule: 'it cannot be read' }, error)
   }
-  const unfinished = journal.list(onDamaged)
-  const ids = new Set(unfinished.map(({ correlationId }) => correlationId))
-  const sent = journal.sent(onDamaged).filter(({ correlationId }) => !ids.has(correlationId))
+  const { unfinished, sent } = journal.entries(onDamaged)
   const live = [...unfinished, ...sent].map(intent => ({ intent, isPast: false }))
   const txids = new Set(live.map(({ intent }) => intent.tx.txid))
   const past = journal.past(onDamaged).filter(({ tx }) => !txids.has(tx.txid))

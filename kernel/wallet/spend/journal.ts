@@ -101,6 +101,16 @@ export class SpendJournal {
     return sent
   }
 
+  /** Every spend once: one whose end is being written is unfinished until that is durable. Both oldest first. */
+  entries(onDamaged: (error: unknown) => void = () => {}): {
+    readonly unfinished: readonly SpendIntent[]
+    readonly sent: readonly SpendIntent[]
+  } {
+    const unfinished = this.list(onDamaged)
+    const ids = new Set(unfinished.map(({ correlationId }) => correlationId))
+    return { unfinished, sent: this.sent(onDamaged).filter(({ correlationId }) => !ids.has(correlationId)) }
+  }
+
   /** The payment of this id that was sent and saved and is still watched. */
   findSent(correlationId: string): SpendIntent | undefined {
     return this.#ending.get(correlationId) ?? this.#sentById().get(correlationId)
@@ -118,10 +128,9 @@ export class SpendJournal {
 
   /** Every spend whose bytes are signed, unfinished or sent, oldest first: what they spend is reserved. */
   signed(): SpendIntent[] {
-    const unfinished = this.list().filter(({ stage }) => stage !== 'intended')
-    const ids = new Set(unfinished.map(({ correlationId }) => correlationId))
-    const sent = this.sent().filter(({ correlationId }) => !ids.has(correlationId))
-    return sent.length === 0 ? unfinished : [...sent, ...unfinished].sort(byAge)
+    const { unfinished, sent } = this.entries()
+    const signed = unfinished.filter(({ stage }) => stage !== 'intended')
+    return sent.length === 0 ? signed : [...sent, ...signed].sort(byAge)
   }
 
   /** The spend with these signed bytes, unfinished or sent. */

@@ -24,9 +24,9 @@ export const watchPayments = async (spender: Spender, changed: ReadonlySet<strin
   const { journal, services } = spender
   const onDamaged = (error: unknown): void => services.report('spend journal', error)
   const isRound = isDue(spender, ROUND, ROUND_MS)
-  const sent = journal.sent(onDamaged)
+  const { unfinished, sent } = journal.entries(onDamaged)
   const intents = [
-    ...journal.list(onDamaged),
+    ...unfinished,
     ...sent.filter(intent => isRound || isPaymentOpen(intent) || changed.has(intent.tx.txid))
   ]
   const unlessFailed = async <T>(work: Promise<T>): Promise<T | undefined> => {

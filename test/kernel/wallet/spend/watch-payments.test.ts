@@ -24,8 +24,8 @@ interface Home {
   readonly reserved: (readonly string[])[]
   /** What the engine says of a payment that it is asked for. */
   sight: PaymentSight
-  /** How many payments are looked for now, and how many were at most. */
-  readonly looks: { now: number; most: number }
+  /** How many payments are looked for now, how many were at most, and how often any was. */
+  readonly looks: { now: number; most: number; all: number }
   /** The txids of what was sent, in order. */
   readonly sent: string[]
   isOffline: boolean
@@ -33,6 +33,8 @@ interface Home {
   refuse: (() => Promise<unknown>) | undefined
   /** What happens before a node answers to what it has taken. */
   accept: ((txid: string) => Promise<unknown>) | undefined
+  /** What happens before the engine has saved a payment. */
+  save: (() => Promise<unknown>) | undefined
   /** What drafts spend; undefined: they do not say. */
   coins: readonly string[] | undefined
   skip(milliseconds: number): void
@@ -44,11 +46,12 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
   const home = {
     reserved: [] as (readonly string[])[],
     sight: { state: 'notSeen' } as PaymentSight,
-    looks: { now: 0, most: 0 },
+    looks: { now: 0, most: 0, all: 0 },
     sent: [] as string[],
     isOffline: false,
     refuse: undefined as Home['refuse'],
     accept: undefined as Home['accept'],
+    save: undefined as Home['save'],
     coins: undefined as readonly string[] | undefined
   }
   const toy = makeToy({
@@ -75,8 +78,12 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
       async reservePayments(payments: readonly EngineTransaction[]) {
         home.reserved.push(payments.map(({ txid }) => txid))
       },
+      async saveTx() {
+        await home.save?.()
+      },
       async findPayment() {
         home.looks.now += 1
+        home.looks.all += 1
         home.looks.most = Math.max(home.looks.most, home.looks.now)
         await new Promise(resolve => setImmediate(resolve))
         home.looks.now -= 1
@@ -272,6 +279,20 @@ test('many open payments are looked up in groups, and the engine is notified onc
   t.is(reserved.length - before, 3)
   await wallet.lookAtOpenPayments()
   t.is(reserved.length - before, 3)
+})
+
+test('a payment that is looked for while its end is written is looked for once', async t => {
+  const home = await makeHome(t)
+  const { wallet, looks } = home
+  const signed = await wallet.signTx(await wallet.makeSpend(pay('5')))
+  await wallet.lookAtOpenPayments()
+  const before = looks.all
+  home.save = async () => {
+    await wallet.lookAtOpenPayments()
+    t.is(looks.all - before, 1)
+  }
+  await wallet.saveTx(signed)
+  t.true(looks.all > before)
 })
 
 test('payments are sent again in the order in which they were made', async t => {
