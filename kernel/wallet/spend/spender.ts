@@ -340,7 +340,10 @@ export class Spender implements SpenderOptions {
       await (intent === undefined ? write() : journal.watch(intent, write))
     } catch (error) {
       if (saving === undefined) throw error
-      await history.editFile(sent.txid, change, { sent })
+      const filing = history.editFile(sent.txid, change, { sent })
+      // Of two failures this one is thrown.
+      filing.catch(() => saving?.catch(late => services.report('saving a payment', late)))
+      await filing
       await saving
       if (intent !== undefined) await journal.watch(intent)
     }
@@ -520,9 +523,7 @@ export const newCorrelationId = ({ io }: Services): string => io.crypto.toHex(io
  * the wallet then sends what the error names.
  */
 const namingPayment = (error: unknown, txid: Txid): unknown => {
-  if (isWalletError(error, 'STORAGE_TIMEOUT') && error.details.what === 'write')
-    return new WalletError('STORAGE_TIMEOUT', { ...error.details, txid }, error)
-  if (isWalletError(error, 'STORAGE_FAILED') && error.details.mayBeSaved === true)
-    return new WalletError('STORAGE_FAILED', { ...error.details, txid }, error)
-  return error
+  const isLate = isWalletError(error, 'STORAGE_TIMEOUT') && error.details.what === 'write'
+  const isUnclear = isWalletError(error, 'STORAGE_FAILED') && error.details.mayBeSaved === true
+  return isLate || isUnclear ? new WalletError(error.code, { ...error.details, txid }, error) : error
 }

@@ -231,6 +231,27 @@ test('a note that cannot be written after the bytes have left is reported, and t
   t.is(home.wallet.unfinishedSpends()[0]?.tx.txid, txid)
 })
 
+test('of a payment that neither its engine nor the disk takes both failures are reported', async t => {
+  const home = await makeHome(t, {
+    engine: () => ({
+      async saveTx() {
+        home.beforeWrite = async () => {
+          throw new WalletError('STORAGE_FULL', { path: 'any' })
+        }
+        throw new Error('the engine lost its place')
+      }
+    })
+  })
+  const draft = await home.wallet.makeSpend(pay())
+  await t.throwsAsync(home.wallet.saveTx({ ...draft, txid: 'elsewhere', signedTx: 'bytes' }), {
+    code: 'STORAGE_FULL'
+  })
+  t.true(
+    home.errors.some(error => error.includes('saving a payment') && error.includes('lost its place')),
+    home.errors.join()
+  )
+})
+
 test('a refused payment is reported as such, after its reason is durable', async t => {
   const { wallet, steps } = await makeHome(t, {
     engine: () => ({
