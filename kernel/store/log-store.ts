@@ -239,7 +239,7 @@ class LogStore implements Store {
     for (const { chunk, index } of written) this.#adopt(chunk, index.entries)
   }
 
-  /** Makes a chunk the newest one. */
+  /** Adds a chunk whose values take the place of those that are there: it is newer than all chunks, or has no values. */
   #adopt(chunk: Chunk, entries: ChunkIndex['entries']): void {
     chunk.keys = entries.map(([key]) => key)
     for (const [key, position] of entries) {
@@ -405,9 +405,8 @@ class LogStore implements Store {
     const { disk, lossMark } = this.#options
     const newest = this.#chunks.at(-1)?.to ?? 0
     const filled = new Set(gaps.map(chunkName))
+    // In any order: what is left of a batch without its last part never counts, and a merged chunk counts as long as it is there.
     const obsolete = [...leftovers, ...damaged].filter(range => !filled.has(chunkName(range)))
-    // From the end, as those of a failed batch.
-    obsolete.sort((left, right) => right.to - left.to)
     const deletions = obsolete.map(range => ({
       isNewer: range.from > newest,
       run: () => disk.delete(this.#pathOf(range))

@@ -70,7 +70,7 @@ export class SearchIndex {
 const BLOCK = 256
 
 /**
- * The texts for searches of all rows: built by the first search, edited in place.
+ * The search texts of all rows: built by the first search, edited in place.
  *
  * It is plain text of what people have noted, so it counts as a secret: it is in the clear in memory only, and goes with {@link clear}.
  */
