@@ -38,12 +38,12 @@ export interface WritePlan {
  */
 export const planWrite = async (
   context: WriteContext,
-  { texts = new Map(), alongside = new Map() }: RepoChanges
+  { texts = new Map(), localChanges = new Map() }: RepoChanges
 ): Promise<WritePlan> => {
   const { clock, files, boxes } = context
   const pause = makeYielder(clock)
   const deleted: OldFile[] = []
-  const writes = changesBelow(alongside, PREFIX.local)
+  const writes = changesBelow(localChanges, PREFIX.local)
   const all = [...texts]
   let skipped = all.length
   for (let start = 0; start < all.length; start += GROUP) {
@@ -87,7 +87,7 @@ export interface RepoChanges {
   /** The texts that files must still have, by path; undefined where there must be no file. */
   readonly expect?: ReadonlyMap<string, string | undefined>
   /** Changes of the part that never syncs, under its keys, in the same write. */
-  readonly alongside?: StoreChanges
+  readonly localChanges?: StoreChanges
 }
 
 /** A file that is to change, and what it will be; null for a deletion. */

@@ -28,7 +28,7 @@ export interface EditOptions {
   /** Is reported in the same write, unless the engine knows the transaction by now, and better. */
   readonly sent?: EngineTransaction
   /** Gives what else is written with it, by keys of the part of the repo that never syncs. */
-  readonly alongside?: NonNullable<HistoryChanges['alongside']>
+  readonly localChanges?: NonNullable<HistoryChanges['localChanges']>
   /** Runs before the write, which is not made if it fails. No report is taken in until the write has ended. */
   readonly first?: () => Promise<void>
 }
@@ -136,7 +136,7 @@ export class History {
    *
    * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
    */
-  editFile(txid: Txid, change: FileChange, { sent, alongside, first }: EditOptions = {}): Promise<void> {
+  editFile(txid: Txid, change: FileChange, { sent, localChanges, first }: EditOptions = {}): Promise<void> {
     return this.#mutex.run(async () => {
       await this.#openNow()
       const key = this.options.hashOf(txid)
@@ -145,13 +145,13 @@ export class History {
       const isNews = sent !== undefined && !isKnown(before, chain)
       await first?.()
       for (;;) {
-        const madeOf = await this.#rows.readToEdit(before?.paths ?? [])
-        const edited = { key, before, texts: [...madeOf.values()] }
+        const expect = await this.#rows.readToEdit(before?.paths ?? [])
+        const edited = { key, before, texts: [...expect.values()] }
         const { after: filed, texts: files } = editChanges(this.#changeContext(), edited, change)
         const after = isNews ? withReport(filed, reportOf(sent), chain) : filed
         const rows = new Map([[key, before === undefined ? { after } : { before, after }]])
         const state = { height: this.#height }
-        if (!(await this.#rows.write({ rows, files, madeOf, state, ...compact({ alongside }) }))) continue
+        if (!(await this.#rows.write({ rows, files, expect, state, ...compact({ localChanges }) }))) continue
         this.#search?.update(rows)
         if (isNews) this.#reportSwaps(rows)
         return

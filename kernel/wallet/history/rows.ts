@@ -22,17 +22,17 @@ export interface HistoryChanges {
   readonly rows?: ReadonlyMap<FileHash, RowChange>
   /** Texts of synced files, by path. */
   readonly files?: ReadonlyMap<string, string>
-  /** The files that they were made of, as {@link HistoryRows.readToEdit} gave them. */
-  readonly madeOf?: ReadonlyMap<string, string | undefined>
+  /** The texts that files must still have, as {@link HistoryRows.readToEdit} gave them: nothing is written otherwise. */
+  readonly expect?: ReadonlyMap<string, string | undefined>
   readonly state?: Partial<HistoryState>
   /** Gives what else is written with them, by keys of the part of the repo that never syncs. */
-  readonly alongside?: () => ReadonlyMap<string, string | null>
+  readonly localChanges?: () => ReadonlyMap<string, string | null>
 }
 
 interface WritePlan {
   readonly texts: ReadonlyMap<string, string>
   readonly expect: ReadonlyMap<string, string | undefined>
-  readonly alongside: ReadonlyMap<string, BulkChange | string | null>
+  readonly localChanges: ReadonlyMap<string, BulkChange | string | null>
   readonly next: HistoryState
 }
 
@@ -203,12 +203,12 @@ export class HistoryRows {
    * @throws STORAGE_FULL, STORAGE_FAILED
    */
   async write(changes: HistoryChanges): Promise<boolean> {
-    const { texts, expect, alongside, next } = this.#planOf(changes)
+    const { texts, expect, localChanges, next } = this.#planOf(changes)
     try {
       if (texts.size === 0) {
-        await this.#repo.local.write(alongside)
+        await this.#repo.local.write(localChanges)
       } else {
-        const { isStale, revision } = await this.#repo.write({ texts, expect, alongside })
+        const { isStale, revision } = await this.#repo.write({ texts, expect, localChanges })
         if (isStale) return false
         this.#addOwnRevision(revision, texts.size)
       }
@@ -231,22 +231,22 @@ export class HistoryRows {
   #planOf({
     rows = new Map(),
     files = new Map(),
-    madeOf = new Map(),
+    expect: given = new Map(),
     state = {},
-    alongside: others
+    localChanges: others
   }: HistoryChanges): WritePlan {
-    const alongside = new Map<string, BulkChange | string | null>(others?.())
+    const localChanges = new Map<string, BulkChange | string | null>(others?.())
     let { count } = this.#state
     for (const [key, change] of this.#withDeferred(rows)) {
-      this.#addRow(alongside, key, change)
+      this.#addRow(localChanges, key, change)
       count += Number(change.after !== undefined) - Number(change.before !== undefined)
     }
     const next = { ...this.#state, count, ...state }
-    alongside.set(STATE_KEY, stateText(next))
+    localChanges.set(STATE_KEY, stateText(next))
     const texts = this.#deferredFiles.size === 0 ? files : new Map([...this.#deferredFiles, ...files])
     // A file that waits was never on the disk.
-    const expect = new Map([...madeOf].filter(([path]) => !this.#deferredFiles.has(path)))
-    return { texts, expect, alongside, next }
+    const expect = new Map([...given].filter(([path]) => !this.#deferredFiles.has(path)))
+    return { texts, expect, localChanges, next }
   }
 
   #addOwnRevision(revision: number | undefined, files: number): void {
@@ -288,7 +288,7 @@ export class HistoryRows {
   }
 
   #addRow(
-    alongside: Map<string, BulkChange | string | null>,
+    localChanges: Map<string, BulkChange | string | null>,
     key: FileHash,
     { before, after, text }: RowChange
   ): void {
@@ -298,14 +298,14 @@ export class HistoryRows {
       const isListed = after !== undefined && isListedFor(after, tokenId)
       const wasListed = before !== undefined && isListedFor(before, tokenId)
       if (isListed && wasListed && before !== undefined && rowDateOf(before) === date) continue
-      alongside.set(tableName(generation, tokenId) + key, isListed ? { text: '', order: date } : null)
+      localChanges.set(tableName(generation, tokenId) + key, isListed ? { text: '', order: date } : null)
     }
     const order = after !== undefined && isListedFor(after, null) ? date : UNLISTED
     const changed = (row: HistoryRow): BulkChange => ({
       ...{ text: text ?? rowText(row), order, mark: heightTagOf(row) },
       search: SEARCH_FORM + searchTextOf(row)
     })
-    alongside.set(tableName(generation) + key, after === undefined ? null : changed(after))
+    localChanges.set(tableName(generation) + key, after === undefined ? null : changed(after))
   }
 
   #overlay(base: RowList, tokenId: TokenId | null): Promise<RowList> {

@@ -334,8 +334,8 @@ export class Spender implements SpenderOptions {
       await withDeadline(deadline, () => saving)
       saving = undefined
     }
-    const write = (alongside?: EditOptions['alongside']): Promise<void> =>
-      history.editFile(sent.txid, change, { sent, first, ...compact({ alongside }) })
+    const write = (localChanges?: EditOptions['localChanges']): Promise<void> =>
+      history.editFile(sent.txid, change, { sent, first, ...compact({ localChanges }) })
     try {
       await (intent === undefined ? write() : journal.watch(intent, write))
     } catch (error) {

@@ -144,12 +144,12 @@ test('a text that equals one on its way fails with it although another in the sa
   t.deepEqual(await device.repo.list(''), [])
 })
 
-test('rows alongside a text that equals one on its way are written with it, or not at all', async t => {
+test('rows localChanges a text that equals one on its way are written with it, or not at all', async t => {
   const { device, hold, fail } = await openHeld(makeSyncStore())
   hold()
   const text = new Map([['transaction/1-t.json', 'text']])
   const first = device.repo.write({ texts: text })
-  const second = device.repo.write({ texts: text, alongside: new Map([['taken', '1']]) })
+  const second = device.repo.write({ texts: text, localChanges: new Map([['taken', '1']]) })
   const ends = Promise.allSettled([first, second])
   await mutex()
   fail()

@@ -432,7 +432,7 @@ test('a write that expects other texts than the present ones is stale and writes
   await device.sync()
   await setText(repo, 'there', '1')
   const texts = new Map([['new', 'text']])
-  const alongside = new Map([['row', '1']])
+  const localChanges = new Map([['row', '1']])
   const cases: readonly (readonly [path: string, text: string | undefined])[] = [
     ['there', '2'],
     ['there', undefined],
@@ -442,7 +442,7 @@ test('a write that expects other texts than the present ones is stale and writes
   ]
   for (const expected of cases) {
     const expect = new Map([['transaction/1-t.json', undefined], expected])
-    t.deepEqual(await repo.write({ texts, expect, alongside }), { isStale: true, revision: undefined })
+    t.deepEqual(await repo.write({ texts, expect, localChanges }), { isStale: true, revision: undefined })
   }
   t.false(await repo.has('new'))
   t.is(repo.local.get('row'), undefined)
@@ -451,7 +451,7 @@ test('a write that expects other texts than the present ones is stale and writes
     ['there', '1'],
     ['absent', undefined]
   ])
-  const { isStale, revision } = await repo.write({ texts, expect, alongside })
+  const { isStale, revision } = await repo.write({ texts, expect, localChanges })
   t.false(isStale)
   t.is(revision, repo.revision)
   t.is(await repo.getText('new'), 'text')

@@ -802,7 +802,7 @@ test('rows and files of one write are both saved or neither is', async t => {
   const write = (i: number): Promise<unknown> =>
     repo.write({
       texts: new Map([[`transaction/${i}-t.json`, `${i}`]]),
-      alongside: new Map([[`t/1/${i}`, { text: `row ${i}`, order: i }]])
+      localChanges: new Map([[`t/1/${i}`, { text: `row ${i}`, order: i }]])
     })
   await write(1)
   await t.throwsAsync(write(2))
