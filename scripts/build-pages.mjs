@@ -41,7 +41,7 @@ export const buildPages = async emitted => {
           transform: { define: { 'import.meta.url': 'document.baseURI', 'import.meta.resolve': 'undefined' } }
         }
       },
-      plugins: [withoutModules],
+      plugins: [withoutModules, withShortStyles],
       worker: { format: 'es', rolldownOptions: { output: flat(name) } }
     })
   }
@@ -100,6 +100,19 @@ const withoutModules = {
     order: 'post',
     handler: html =>
       html.replaceAll(/ crossorigin(?=[ >])/g, '').replace('<script type="module"', '<script defer')
+  }
+}
+
+/** The panel's styles are texts of a script, which no minifier shortens: only the space around braces and semicolons goes. */
+const withShortStyles = {
+  name: 'with-short-styles',
+  apply: 'build',
+  transform: {
+    filter: { id: /[\\/]devtools[\\/]react[\\/]frame[\\/]styles\.ts$/ },
+    handler: code =>
+      code.replace(/(?<=Styles = )`[^`]*`/g, styles =>
+        styles.replace(/\s+/g, ' ').replace(/ ?([{};]) ?/g, '$1')
+      )
   }
 }
 
