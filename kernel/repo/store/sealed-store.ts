@@ -408,7 +408,7 @@ export class SealedStore implements BulkStore {
 }
 
 const hasUtf8 = (key: string, change: string | BulkChange | null): boolean =>
-  isWellFormed(key) && isWellFormed(textIn(change) ?? '') && isWellFormed(searchTextIn(change))
+  [key, textIn(change) ?? '', searchTextIn(change)].every(isWellFormed)
 
 const searchTextIn = (change: string | BulkChange | null): string =>
   typeof change === 'object' ? (change?.search ?? '') : ''

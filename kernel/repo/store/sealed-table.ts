@@ -3,6 +3,7 @@ import type { Store } from '../../io/store.ts'
 import { keyPages } from '../../store/store-disk.ts'
 import {
   type BlockCrypto,
+  type BlockPart,
   type Body,
   blockKey,
   type Head,
@@ -166,19 +167,12 @@ export class SealedTable implements BulkTable {
     return planTable(changes, {
       ...{ place: this.#place, tag: this.#tag, index, blocks, damaged: this.#damaged },
       nextBlock: () => this.#nextBlock++,
-      readRows: (rows, take) =>
-        this.#read(
-          rows.map((row, i) => ({ i, place: index.at(row) })),
-          (i, row) => take(rows[i] ?? 0, row),
-          true
-        ),
-      readSearchTexts: async (rows, take) => {
-        const places = rows.map(row => index.at(row))
-        const bodies = await this.#searchTexts([...new Set(places.map(({ block }) => block))])
-        for (const [i, { block, slot }] of places.entries()) {
-          const [, search] = bodies.get(block)?.row(slot) ?? NO_TEXT
-          if (search !== '') take(rows[i] ?? 0, search)
-        }
+      readRows: async (rows, take) => {
+        const wanted = rows.map((row, i) => ({ i, place: index.at(row) }))
+        const searchTexts = await this.#searchTexts([...groupByBlock(wanted).keys()])
+        const takeRow: TakeRow = (i, row, { block, slot }) =>
+          take(rows[i] ?? 0, row, (searchTexts.get(block)?.row(slot) ?? NO_TEXT)[1])
+        await this.#read(wanted, takeRow, true)
       }
     })
   }
@@ -303,12 +297,11 @@ export class SealedTable implements BulkTable {
 
   /** The bodies of some blocks; undefined for one that is gone or damaged. */
   async #bodies(blocks: readonly number[], isPlan: boolean): Promise<(Body | undefined)[]> {
-    const { store } = this.#place
     const known = blocks.map(
       block => block && this.#recent.find(recent => recent.block === block)?.body.deref()
     )
     const toRead = blocks.filter((block, i) => block !== 0 && known[i] === undefined)
-    const values = await store.getMany(toRead.map(block => blockKey(this.#tag, 'body', block)))
+    const values = await this.#values('body', toRead)
     const read = new Map<number, Body>()
     for (const [i, block] of toRead.entries()) {
       const body =
@@ -322,29 +315,28 @@ export class SealedTable implements BulkTable {
     return blocks.map((block, i) => read.get(block) ?? (known[i] || undefined))
   }
 
-  async #opened(block: number, value: Uint8Array | undefined): Promise<Body | undefined> {
+  #values(part: BlockPart, blocks: readonly number[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#place.store.getMany(blocks.map(block => blockKey(this.#tag, part, block)))
+  }
+
+  async #opened(
+    block: number,
+    value: Uint8Array | undefined,
+    part: 'body' | 'search' = 'body'
+  ): Promise<Body | undefined> {
     if (value === undefined) return undefined
-    return openBody(this.#place, { table: this.#place.prefix, block, part: 'body' }, value)
+    return openBody(this.#place, { table: this.#place.prefix, block, part }, value)
   }
 
   /** The search texts of blocks. They are made of the rows, so that nothing is lost where they cannot be read. */
-  async #searchTexts(blocks: readonly number[]): Promise<Map<number, Body>> {
-    const pause = makeYielder(this.#place.io.clock)
+  async #searchTexts(blocks: readonly number[]): Promise<ReadonlyMap<number, Body>> {
     const bodies = new Map<number, Body>()
-    const isKept = (block: number): boolean => this.#state?.blocks.get(block)?.isSearchable === true
-    const kept = blocks.filter(isKept)
-    for (let start = 0; start < kept.length; start += READ_BODIES) {
-      const some = kept.slice(start, start + READ_BODIES)
-      const values = await this.#place.store.getMany(some.map(block => blockKey(this.#tag, 'search', block)))
-      for (const [i, block] of some.entries()) {
-        const value = values[i]
-        const name = { table: this.#place.prefix, block, part: 'search' } as const
-        const body = value === undefined ? undefined : await openBody(this.#place, name, value)
-        // Of another number of rows it is none of this block.
-        if (body !== undefined && body.count === this.#state?.blocks.get(block)?.total)
-          bodies.set(block, body)
-        await pause()
-      }
+    const kept = blocks.filter(block => this.#state?.blocks.get(block)?.isSearchable)
+    const values = await this.#values('search', kept)
+    for (const [i, block] of kept.entries()) {
+      const body = await this.#opened(block, values[i], 'search')
+      // Of another number of rows it is none of this block.
+      if (body !== undefined && body.count === this.#state?.blocks.get(block)?.total) bodies.set(block, body)
     }
     return bodies
   }
@@ -353,7 +345,7 @@ export class SealedTable implements BulkTable {
   async #readLate(block: number): Promise<Body | undefined> {
     const { blocks } = await this.#current()
     if (!blocks.has(block)) return undefined
-    const [value] = await this.#place.store.getMany([blockKey(this.#tag, 'body', block)])
+    const [value] = await this.#values('body', [block])
     return this.#opened(block, value)
   }
 

@@ -51,17 +51,19 @@ export interface PlanContext {
   readonly damaged: ReadonlySet<number>
   /** A number that no block has. */
   nextBlock(): number
-  /** Reads rows by their numbers; those of a damaged body are left out. */
-  readRows(rows: readonly number[], take: (row: number, text: KeyedText) => void): Promise<void>
-  /** Reads the search texts of rows by their numbers; those that are not kept are left out. */
-  readSearchTexts(rows: readonly number[], take: (row: number, search: string) => void): Promise<void>
+  /** Reads rows by their numbers, with their search texts, '' for none; those of a damaged body are left out. */
+  readRows(
+    rows: readonly number[],
+    take: (row: number, text: KeyedText, search: string) => void
+  ): Promise<void>
 }
 
 /** A row to be written, with what its key is found by. */
 interface NewRow extends BulkRow {
   readonly hash: KeyHash
   readonly sequence: number
-  readonly search: string | undefined
+  /** '' for none. */
+  readonly search: string
 }
 
 /**
@@ -75,7 +77,7 @@ export const planTable = async (
   { changes, moved }: TableChanges,
   context: PlanContext
 ): Promise<TablePlan> => {
-  const { tag, index, blocks, damaged, readRows, readSearchTexts } = context
+  const { tag, index, blocks, damaged, readRows } = context
   const removed = new Set<number>()
   /** Rows that are no longer where they were. */
   const left = new Set<number>()
@@ -88,7 +90,7 @@ export const planTable = async (
     const {
       order = 0,
       mark = 0,
-      search
+      search = ''
     }: Partial<BulkChange> = typeof change === 'string' || change === null ? {} : change
     const stays = text !== null && known >= 0 && !moved.has(key) && index.orderOf(known) === order
     if (known >= 0) left.add(known)
@@ -103,12 +105,10 @@ export const planTable = async (
   const touched = [...left].map(row => index.blockOf(row))
   const kept = index.rowsIn(new Set([...touched, ...gone, ...index.stale]), left)
   const moving = [...gone].flatMap(block => kept.get(block) ?? [])
-  const searchTexts = new Map<number, string>()
-  await readSearchTexts(moving, (row, search) => searchTexts.set(row, search))
   const found = new Set<number>()
-  await readRows(moving, (row, [key, text]) => {
+  await readRows(moving, (row, [key, text], search) => {
     const { order, mark, hash, sequence } = index.at(row)
-    rows.push({ key, text, order, mark, hash, sequence, search: searchTexts.get(row) })
+    rows.push({ key, text, order, mark, hash, sequence, search })
     found.add(row)
   })
   for (const row of moving) if (!found.has(row)) removed.add(row)
@@ -183,9 +183,9 @@ const sealRows = async (
       key: blockKey(tag, 'body', block),
       value: sealBody(place, { ...name, part: 'body' }, texts)
     })
-    const isSearchable = group.some(({ search = '' }) => search !== '')
+    const isSearchable = group.some(({ search }) => search !== '')
     if (isSearchable) {
-      const searchTexts = group.map(({ key, search = '' }): KeyedText => [key, search])
+      const searchTexts = group.map(({ key, search }): KeyedText => [key, search])
       batch.push({
         key: blockKey(tag, 'search', block),
         value: sealBody(place, { ...name, part: 'search' }, searchTexts)

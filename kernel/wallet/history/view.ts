@@ -154,7 +154,8 @@ const addRecorded = (view: ViewDraft, file: RowFile): void => {
   if (swap !== undefined) view.swapData = swap
 }
 
-const targetOf = ({ currency, amount, address, tag }: FilePayee): SpentTarget => ({
+/** A recipient that a file names, as an application sees it. */
+export const targetOf = ({ currency, amount, address, tag }: FilePayee): SpentTarget => ({
   currencyCode: currency,
   nativeAmount: amount as NativeAmount,
   publicAddress: address,

@@ -243,17 +243,17 @@ test('the search text of a row is that of its form: where this changes, the form
       '1',
       'tx',
       '-5',
-      '0',
       'mine',
       'memo',
-      'income:x',
-      'name',
-      'ab.c',
-      '15',
+      '0',
       'swap ',
       '55357',
       'payee',
       'tag',
+      'income:x',
+      'name',
+      'ab.c',
+      '15',
       ''
     ].join('\0')
   )
