@@ -433,6 +433,22 @@ test('a table of which every row is deleted is empty again', async t => {
   }
 })
 
+test('a block goes with the last of its rows, also where they are replaced one by one', async t => {
+  const plugin = makePluginStore()
+  const store = await openOn(plugin)
+  const rows = rowsOf(8)
+  await store.write(rows)
+  t.true((await blockKeys(plugin)).bodies.length > 0)
+  for (const [key, row] of rows) await store.write(new Map([[key, { ...row, text: `again ${key}` }]]))
+  const { heads, bodies } = await blockKeys(plugin)
+  t.is(heads.length, bodies.length)
+  t.true(bodies.length < rows.size, `${bodies.length} blocks for ${rows.size} rows`)
+  for (const key of rows.keys()) await store.write(new Map([[key, null]]))
+  const left = await blockKeys(plugin)
+  t.deepEqual([left.heads.length, left.bodies.length, left.searches.length], [0, 0, 0])
+  await store.close()
+})
+
 test('an entry beside the tables of a family is no row of theirs', async t => {
   const { store } = await open(new Map())
   await store.write(new Map([['u/entry', 'text']]))
