@@ -4,9 +4,11 @@ import test from 'ava'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { diskWithDeadline } from '../../kernel/base/disk-deadline.ts'
 import { isWalletError } from '../../kernel/base/errors.ts'
+import type { Plugin } from '../../kernel/index.ts'
 import { storeDisk } from '../../kernel/store/store-disk.ts'
 import { makeFakeClock } from '../../testing/fake-clock.ts'
 import { testStoragePlugin } from '../../testing/storage-suite.ts'
+import { oldProfiles, readOldProfile, wantedOf } from '../helpers/old-profile.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { openPageDisk, openPageStore } from './helpers/page-disk.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
@@ -206,6 +208,30 @@ browserTest(
     await store.close()
     await t.throwsAsync(writeOldDatabase(tab, 'a', {}), { message: /VersionError/ })
     t.is(await (await openPageDisk(tab, 'a')).getText('logins/x.json'), '{"a":2}')
+  }
+)
+
+browserTest(
+  'an account that version 0.1 kept in a database is converted, and shows everything without a network',
+  async (t, browser) => {
+    const profile = await openProfile(t, browser)
+    const { page } = oldProfiles
+    await writeOldDatabase(await openTab(profile), 'wallets', page.texts)
+    for (let opening = 0; opening < 2; opening += 1) {
+      const tab = await openTab(profile)
+      const storage: Plugin = {
+        kind: 'storage',
+        id: 'page',
+        apply: ({ hooks }) => hooks.openStore.tapPromise('page', () => openPageStore(tab, 'wallets'))
+      }
+      t.deepEqual(await readOldProfile(page, storage), wantedOf(page))
+      const disk = await openPageDisk(tab, 'wallets')
+      t.deepEqual(
+        (await disk.list('repos')).filter(path => path.includes('/store/')),
+        []
+      )
+      await tab.close()
+    }
   }
 )
 
