@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { isWalletError } from '../kernel/plugin-api.ts'
 
 /** How much is checked: `quick` in a second, `full` with faults and random input, `live` with the real network. */
@@ -173,16 +174,29 @@ const placeOf = (error: Error): string => {
   let first = error
   for (let depth = 0; first.cause instanceof Error && depth < 10; depth += 1) first = first.cause
   const folder = `${process.cwd()}/`
+  // A project may stand in a folder of a copy of this one.
+  const isWithinKit = folder !== KIT && folder.startsWith(KIT)
   for (const line of (first.stack ?? '').split('\n')) {
-    const [, file = '', at = ''] = /^\s+at (?:.*\()?(?:file:\/\/)?(\/[^()]+?)(:\d+:\d+)\)?$/.exec(line) ?? []
-    const isAuthors = file.startsWith(folder) && !file.includes('/node_modules/') && !file.startsWith(KIT)
-    if (isAuthors) return ` (at ${file.slice(folder.length)}${at})`
+    const [, name = '', at = ''] = /^\s+at (?:.*? \()?((?:file:\/\/)?\/.+?)(:\d+:\d+)\)?$/.exec(line) ?? []
+    const file = pathOf(name)
+    const isKit = !isWithinKit && file.startsWith(KIT)
+    if (file.startsWith(folder) && !file.includes('/node_modules/', folder.length) && !isKit)
+      return ` (at ${file.slice(folder.length)}${at})`
   }
   return ''
 }
 
+/** The path of an address, in which blanks and letters of other alphabets are written otherwise. */
+const pathOf = (name: string): string => {
+  try {
+    return name.startsWith('file:') ? fileURLToPath(name) : name
+  } catch {
+    return ''
+  }
+}
+
 /** The folder that the kit is part of. */
-const KIT = new URL(import.meta.url).pathname.replace(/\/dist\/.*/, '/')
+const KIT = pathOf(import.meta.url).replace(/\/dist\/.*/, '/')
 
 /** Refuses cases of one name: the second was meant to be another one. @throws TypeError */
 export const checkDistinct = (names: readonly string[]): void => {

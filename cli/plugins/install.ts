@@ -64,8 +64,9 @@ const FLAGS =
 
 const runNpm = async (folder: string, words: readonly string[], signal: AbortSignal): Promise<void> => {
   const script = process.env.npm_execpath
+  // Yarn sets it, too.
   const [program, ...first] =
-    script?.endsWith('.js') === true
+    script !== undefined && /[\\/]npm[^\\/]*\.js$/.test(script)
       ? [process.execPath, script]
       : [process.platform === 'win32' ? 'npm.cmd' : 'npm']
   const args = [...first, 'install', ...FLAGS.split(' '), ...words]

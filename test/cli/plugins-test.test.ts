@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
@@ -43,10 +43,11 @@ interface Project {
   write(name: string, text: string): void
 }
 
-/** The project of an author, with a rate source in TypeScript. */
-const openProject = (t: ExecutionContext, code = SHOP, tests = TEST): Project => {
+/** The project of an author, with a rate source in TypeScript. `below`: the folder that it stands in, in a folder of the test. */
+const openProject = (t: ExecutionContext, code = SHOP, tests = TEST, below = ''): Project => {
   const home = homeFor(t)
-  const folder = join(home, 'shop')
+  const stands = below.startsWith('/') ? makeFolder(t, below) : join(home, below)
+  const folder = join(stands, 'shop')
   const write = (name: string, text: string): void => {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), text)
@@ -55,6 +56,13 @@ const openProject = (t: ExecutionContext, code = SHOP, tests = TEST): Project =>
   write('src/index.ts', code)
   write('test/plugin.test.ts', tests)
   return { folder, write, run: (...flags) => runInProcess(['plugins', 'test', folder, ...flags], { home }) }
+}
+
+const makeFolder = (t: ExecutionContext, below: string): string => {
+  mkdirSync(below, { recursive: true })
+  const folder = mkdtempSync(join(below, 'project-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 type Result = { readonly title: string; readonly outcome: string; readonly message: string }
@@ -187,14 +195,19 @@ test('the level and the text select what runs, and each format of a report can b
   t.regex(none.stderr, /no check has this text in its title/)
 })
 
-test('a mistake in a plugin names the line of its source', async t => {
-  const project = openProject(t, SHOP.replace('if (!wanted', BROKEN))
-  const line = SHOP.split('\n').findIndex(each => each.includes('if (!wanted')) + 2
-  const { code, json } = await project.run('--only', 'rates.valid', '--json')
-  t.is(code, 1)
-  const [{ message }] = json.data.results
-  t.true(message.includes(`(at src/index.ts:${line}:`), message)
-})
+for (const [where, below] of [
+  ['in a folder of its own', ''],
+  ['in a folder whose name has blanks, brackets and letters of other alphabets', 'Žuža (mine)/50%'],
+  ['within a copy of this package', join(process.cwd(), '.build')]
+] as const)
+  test(`a mistake in a plugin names the line of its source ${where}`, async t => {
+    const project = openProject(t, SHOP.replace('if (!wanted', BROKEN), TEST, below)
+    const line = SHOP.split('\n').findIndex(each => each.includes('if (!wanted')) + 2
+    const { code, json } = await project.run('--only', 'rates.valid', '--json')
+    t.is(code, 1)
+    const [{ message }] = json.data.results
+    t.true(message.includes(`(at src/index.ts:${line}:`), message)
+  })
 
 const MISTAKES: readonly (readonly [
   about: string,

@@ -61,6 +61,8 @@ const openStage = (t: ExecutionContext): Stage => {
     writeFileSync(path, text)
     return path
   }
+  // Files are named from the nearest folder of a package, which may also be above the folder of the tests.
+  write('package.json', '{}')
   write('pair.ts', "export const PAIR = { fromCurrency: 'BTC', toCurrency: 'iso:XTS' }\n")
   return { home, folder, write, run: (...args) => runInProcess(args, { home }) }
 }
@@ -586,7 +588,7 @@ test.serial('a command that is interrupted while npm installs leaves nothing of 
   // An npm that has begun to write, and waits.
   const npm = stage.write(
     'npm.js',
-    "require('node:fs').writeFileSync('half', 'x'); setInterval(() => {}, 1000)"
+    "import('node:fs').then(fs => fs.writeFileSync('half', 'x')); setInterval(() => {}, 1000)"
   )
   const before = process.env.npm_execpath
   process.env.npm_execpath = npm
@@ -603,6 +605,27 @@ test.serial('a command that is interrupted while npm installs leaves nothing of 
   t.deepEqual(leftIn(stage), [])
   if (before === undefined) delete process.env.npm_execpath
   else process.env.npm_execpath = before
+})
+
+test.serial('a package is installed by npm, also for a command that yarn has started', async t => {
+  const stage = openStage(t)
+  const seen = join(stage.folder, 'seen')
+  const yarn = stage.write(
+    'yarn.js',
+    `import('node:fs').then(fs => fs.writeFileSync(${JSON.stringify(seen)}, ''))`
+  )
+  const before = { ...process.env }
+  Object.assign(process.env, {
+    npm_execpath: yarn,
+    npm_config_registry: 'http://127.0.0.1:9/',
+    npm_config_fetch_retries: '0'
+  })
+  const { json } = await stage.run('plugins', 'add', 'holdfast-packed', '--yes', '--json')
+  for (const name of ['npm_execpath', 'npm_config_registry', 'npm_config_fetch_retries'])
+    if (before[name] === undefined) delete process.env[name]
+    else process.env[name] = before[name]
+  t.regex(json.error.message, /The package holdfast-packed cannot be installed: npm error/)
+  t.false(existsSync(seen))
 })
 
 test('an observer reaches no server, and the question names none', async t => {
