@@ -82,7 +82,7 @@ export const cookbookPage = (root: string): string =>
     'Generated from `examples/cookbook` by `npm run docs`. Do not edit.',
     '',
     `${RECIPES.length} plugins of less than 100 lines, to use as they are or to change. Each is a file of the package, in`,
-    '`examples/cookbook`, and each passes the suite of its kind in `test/testing/cookbook.test.ts`, which also shows how each is tested.',
+    '`examples/cookbook`, and each passes the suite of its kind (`test/testing/cookbook.test.ts` of the repository).',
     '[write-a-plugin.md](write-a-plugin.md) explains the kinds, [hooks.md](hooks.md) each hook.',
     '',
     ...RECIPES.map(({ heading }) => `- [${heading}](#${anchorOf(heading)})`),

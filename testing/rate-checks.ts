@@ -7,6 +7,9 @@ import { type Check, describeError, must, skip } from './suite.ts'
 
 const DOCS = 'docs/write-a-plugin.md#rates'
 
+/** Money of states whose codes no coin has. */
+const NO_COINS: readonly string[] = ['USD', 'EUR', 'GBP', 'JPY']
+
 /** Every check of a source of rates, but for its cases. */
 export const rateChecks: readonly Check<RateSubject>[] = [
   {
@@ -33,6 +36,23 @@ export const rateChecks: readonly Check<RateSubject>[] = [
         .flatMap(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency])
         .find(code => FIAT_CODES.has(code) && wanted.includes(`iso:${code}`))
       must(bare === undefined, () => `It offers a price of ${bare}, where iso:${bare} was wanted`)
+    }
+  },
+  {
+    id: 'rates.coin-codes',
+    level: 'quick',
+    reason: 'A code without iso: is a coin, even if some money has the same code: a list may have both.',
+    clause: '3.29',
+    hint: 'Name the coins that the source has; all other codes of its list get iso:.',
+    async run({ open, sample }) {
+      const coins = pairsOf(sample.wanted).map(({ fromCurrency }) => fromCurrency)
+      const pairs = coins.flatMap(coin => NO_COINS.map(code => `${coin} ${code}`))
+      // It need not know these pairs.
+      const { offers } = await queryRound(open(), pairsOf([...sample.wanted, ...pairs]))
+      const taken = offers
+        .flatMap(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency])
+        .find(code => NO_COINS.includes(code))
+      must(taken === undefined, () => `Where a coin ${taken} is wanted, it offers the price of iso:${taken}`)
     }
   },
   {

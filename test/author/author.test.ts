@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
 import { withChromium } from '../browser/helpers/chromium.ts'
@@ -147,12 +147,29 @@ const author = (name: string, use: (t: ExecutionContext, folder: string) => Prom
         t.is(json.error.code, 'PLUGIN_REFUSED')
       } else await runWell('holdfast plugins add . --yes', folder)
       await use(t, folder)
+      await readmeHolds(t, folder)
+      const ms = milliseconds + performance.now() - started
+      t.true(ms < 300_000, `it took ${ms} ms`)
       const seconds = (ms: number): string => (ms / 1000).toFixed(1)
       t.log(
         `made and tested in ${seconds(milliseconds)} s, added and used in ${seconds(performance.now() - started)} s`
       )
     }
   )
+}
+
+/** Runs the commands that the README of a project gives its users. */
+const readmeHolds = async (t: ExecutionContext, folder: string): Promise<void> => {
+  const [, usage = ''] = readFileSync(join(folder, 'README.md'), 'utf8').split('## Use it')
+  const lines = [...usage.matchAll(/^npx holdfast (?!plugins add)(.*)$/gm)].map(([, line = '']) => line)
+  for (const line of lines) {
+    // Who needs no account knows no secrets.
+    const flags = line.startsWith('rates ') ? '--json' : '--secrets-stdin --json'
+    // The guide and another project have a wallet of that name.
+    const own = line.replace(/\bPlay\b/, `Play-${basename(folder)}`)
+    const { code, text } = await runLine(`holdfast ${own} ${flags}`, folder)
+    t.is(code, 0, text)
+  }
 }
 
 test.serial('the package is installed in an empty folder, with an account and two wallets', async t => {

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import { hookTable } from '../../kernel/plugins/hook-table.ts'
 import { checkLinks } from '../../scripts/check-links.ts'
@@ -25,6 +26,25 @@ test('an id that the specification does not have is a problem that names the tes
     { path: 'test/a.test.ts', title: 'opens [97.1] [99.9]' }
   ])
   t.deepEqual(problems, ['test/a.test.ts: "opens [97.1] [99.9]" names 99.9, which is unknown'])
+})
+
+test('the guides send the author of a plugin to no file that the package does not have', t => {
+  const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly files: readonly string[] }
+  const guides = ['first-plugin', 'write-a-plugin', 'hooks', 'plugins-in-a-page', 'store', 'errors']
+  const pages = [
+    ...guides.map(name => `docs/${name}.md`),
+    ...readdirSync('docs/hooks').map(name => `docs/hooks/${name}`)
+  ]
+  const named = pages.flatMap(page =>
+    [...readFileSync(page, 'utf8').matchAll(/`([a-z-]+\/[\w./-]+\.[a-z]+)`/g)].map(([, path = '']) => path)
+  )
+  t.true(named.length > 10)
+  // Others are examples of what an author has.
+  const ours = named.filter(path => existsSync(path))
+  t.deepEqual(
+    ours.filter(path => !files.some(each => path === each || path.startsWith(`${each}/`))),
+    []
+  )
 })
 
 test('an open sentence is a problem only in an area that is marked complete', t => {

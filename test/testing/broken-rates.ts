@@ -166,7 +166,19 @@ export const brokenRates: readonly BrokenPlugin[] = [
       rateShop({
         offer(context, rate) {
           sound.offer(context, rate)
-          context.offer({ fromCurrency: 'BTC', toCurrency: 'USD' }, rate)
+          if (context.wanted.every(({ toCurrency }) => toCurrency !== 'USD'))
+            context.offer({ fromCurrency: 'BTC', toCurrency: 'USD' }, rate)
+        }
+      })
+  },
+  {
+    breaks: 'rates.coin-codes',
+    make: () =>
+      rateShop({
+        offer(context, rate) {
+          sound.offer(context, rate)
+          if (context.wanted.some(({ toCurrency }) => toCurrency === 'EUR'))
+            context.offer({ fromCurrency: 'BTC', toCurrency: 'EUR' }, rate)
         }
       })
   },

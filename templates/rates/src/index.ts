@@ -4,6 +4,9 @@ import { HttpClient, type RatePlugin, Reply, WalletError } from 'holdfast/plugin
 /** The server. A plugin reaches the servers in its `hosts` and no other; they are shown before it is added. */
 const HOST = 'api.coinbase.com'
 
+/** What the list has of coins. All else in it is money of a state, whose code may be that of a coin elsewhere. */
+const COINS = new Set(['BTC', 'BCH', 'DASH', 'DOGE', 'ETH', 'LTC'])
+
 /** Rates of the dollar, from a public list that needs no key. Put your own server in its place. */
 export const plugin: RatePlugin = {
   kind: 'rates',
@@ -37,8 +40,8 @@ export const plugin: RatePlugin = {
       // Reads JSON of others: a field that is missing or wrong throws BAD_REPLY with its name.
       const rates = Reply.of(text, 'reply of My Plugin').object().field('data').object().field('rates')
       for (const [name, amount] of rates.entries()) {
-        const code = [name, `iso:${name}`].find(each => codes.has(each))
-        if (code === undefined || code === 'iso:USD') continue
+        const code = COINS.has(name) ? name : `iso:${name}`
+        if (!codes.has(code) || code === 'iso:USD') continue
         // One dollar is so much of the other. Routes go through it: the price of BTC in EUR needs no pair of its own.
         const rate = amount.number()
         if (rate > 0 && Number.isFinite(rate)) offer({ fromCurrency: 'iso:USD', toCurrency: code }, rate)
