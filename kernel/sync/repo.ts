@@ -4,7 +4,13 @@ import { InFlightWrites, Mutex } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
-import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from '../repo/store/bulk.ts'
+import {
+  type BulkChange,
+  type BulkStore,
+  type StoreChanges,
+  storeBelow,
+  type WriteOptions
+} from '../repo/store/bulk.ts'
 import type { SealedStore, StoreContents } from '../repo/store/sealed-store.ts'
 import { type AppliedReply, knownEdits } from './apply-reply.ts'
 import { countKept, findKept, isKept, type KeptFile, listKept, planKept } from './kept-files.ts'
@@ -223,7 +229,7 @@ export class Repo {
       // An equal text is acknowledged only when durable: what is new beside it is not written if it fails, and without writes
       // the store waits for what was written before.
       if (hasSkipped && writes.size > 0) await this.#store.write(new Map())
-      const done = this.#inFlight.add(this.#commit(writes))
+      const done = this.#inFlight.add(this.#commit(writes, changes))
       return {
         done,
         result: { isStale: false, revision: writes.has(PREFIX.revision) ? this.revision : undefined }
@@ -484,8 +490,11 @@ export class Repo {
     )
   }
 
-  async #commit(writes: Map<string, string | BulkChange | null>): Promise<void> {
-    const done = this.#store.write(writes)
+  async #commit(
+    writes: Map<string, string | BulkChange | null>,
+    { isHeld = false }: WriteOptions = {}
+  ): Promise<void> {
+    const done = this.#store.write(writes, { isHeld })
     this.#learn(writes, false)
     try {
       await done

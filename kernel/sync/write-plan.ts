@@ -2,7 +2,7 @@ import { checkPath } from '../base/disk-path.ts'
 import { WalletError } from '../base/errors.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
-import { type BulkChange, changesBelow, type StoreChanges } from '../repo/store/bulk.ts'
+import { type BulkChange, changesBelow, type StoreChanges, type WriteOptions } from '../repo/store/bulk.ts'
 import type { SealedStore } from '../repo/store/sealed-store.ts'
 import { knownEdits } from './apply-reply.ts'
 import { type OldFile, planKept } from './kept-files.ts'
@@ -81,7 +81,7 @@ const addChange = (
 }
 
 /** What to write, all or nothing. */
-export interface RepoChanges {
+export interface RepoChanges extends WriteOptions {
   /** By path; null deletes. */
   readonly texts?: ReadonlyMap<string, string | null>
   /** The texts that files must still have, by path; undefined where there must be no file. */

@@ -65,6 +65,15 @@ export interface BulkTable {
   keysWhere(test: (mark: number, order: number) => boolean): Promise<string[]>
 }
 
+/** Options of {@link BulkStore.write}. */
+export interface WriteOptions {
+  /**
+   * True of what the network has given: if it cannot be saved the call fails as any does, but reads show it until the store is
+   * closed, and the next write saves it, too.
+   */
+  readonly isHeld?: boolean
+}
+
 /** A store with two parts: entries in memory that are read at once, and tables of many. */
 export interface BulkStore extends EngineStore {
   /**
@@ -72,7 +81,7 @@ export interface BulkStore extends EngineStore {
    *
    * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before, unless that says `mayBeSaved`
    */
-  write(changes: StoreChanges): Promise<void>
+  write(changes: StoreChanges, options?: WriteOptions): Promise<void>
   /** The table of a bulk prefix. @throws TypeError if it was not declared at opening */
   table(prefix: string): BulkTable
 }
@@ -99,8 +108,8 @@ class StorePart implements BulkStore {
       yield [key.slice(this.#root.length), text]
   }
 
-  write(changes: StoreChanges): Promise<void> {
-    return this.#store.write(changesBelow(changes, this.#root))
+  write(changes: StoreChanges, options?: WriteOptions): Promise<void> {
+    return this.#store.write(changesBelow(changes, this.#root), options)
   }
 
   table(prefix: string): BulkTable {

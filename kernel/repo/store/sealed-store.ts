@@ -10,11 +10,13 @@ import {
   type BulkStore,
   type BulkTable,
   type StoreChanges,
-  textIn
+  textIn,
+  type WriteOptions
 } from './bulk.ts'
 import { type EntryPlan, SealedEntries } from './sealed-entries.ts'
 import { SealedTable } from './sealed-table.ts'
 import type { TablePlan } from './table-plan.ts'
+import { isUnclear, UnsavedStore } from './unsaved-store.ts'
 
 /** The entries and rows of a store by key. */
 export type StoreContents = readonly (readonly [key: string, change: string | BulkChange])[]
@@ -54,10 +56,16 @@ interface Write {
   readonly changes: StoreChanges
   /** It notes the damage that was found before it. */
   readonly isNote: boolean
+  /** See {@link WriteOptions.isHeld}. */
+  readonly isHeld: boolean
+  /** It settles what failed writes have left, and saves nothing. */
+  readonly isSettling: boolean
   readonly done: Promise<void>
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
+
+type NewWrite = Pick<Write, 'changes'> & Partial<Pick<Write, 'isHeld' | 'isNote' | 'isSettling'>>
 
 /** The key of the value by which a store below, {@link LogStoreOptions.lossMark}, remembers that it has lost something. */
 export const LOSS_KEY: Uint8Array = Uint8Array.of(0)
@@ -79,6 +87,8 @@ interface Plan {
  */
 export class SealedStore implements BulkStore {
   readonly #options: Omit<SealedStoreOptions, 'hasLost'>
+  /** The store below. */
+  readonly #unsaved: UnsavedStore
   readonly #entries: SealedEntries
   #tables: Map<string, SealedTable> | undefined
   /** Those that have not ended, oldest first. */
@@ -95,6 +105,8 @@ export class SealedStore implements BulkStore {
   #hasFailed = false
   /** A batch has failed and may have been made all the same. */
   #isDoubtful = false
+  /** What is to be held, while it is not known what is there. */
+  #unplanned: readonly StoreChanges[] = []
   #isClosed = false
 
   constructor({
@@ -109,7 +121,8 @@ export class SealedStore implements BulkStore {
     blockLength
   }: SealedStoreOptions) {
     // Hundreds are open at once: an object that others have spread takes 400 bytes more.
-    this.#options = { io, key, store, name, bulk, report, damaged, blockLength }
+    this.#unsaved = new UnsavedStore(store)
+    this.#options = { io, key, store: this.#unsaved, name, bulk, report, damaged, blockLength }
     this.#entries = new SealedEntries(this.#options)
     this.#isMarked = hasLost
   }
@@ -148,16 +161,16 @@ export class SealedStore implements BulkStore {
    * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again. Where STORAGE_FAILED says
    *   `mayBeSaved` it shows what is there
    */
-  async write(changes: StoreChanges): Promise<void> {
+  async write(changes: StoreChanges, { isHeld = false }: WriteOptions = {}): Promise<void> {
     if (this.#isClosed) throw closedError(this.#options.name)
     if (changes.size === 0) {
       await Promise.all(this.#writes.map(({ done }) => done))
-      return this.settleFailed()
+      return this.#unsaved.isHolding ? this.#enqueue({ changes }) : this.settleFailed()
     }
     for (const [key, change] of changes)
       if (this.#options.bulk.tableOf(key) !== undefined && !hasUtf8(key, change))
         throw halfCharacterError(key)
-    return this.#enqueue({ changes })
+    return this.#enqueue({ changes, isHeld })
   }
 
   /**
@@ -165,7 +178,7 @@ export class SealedStore implements BulkStore {
    */
   async settleFailed(): Promise<void> {
     // A batch of nothing: a log deletes first what may have arrived, and what became of a database's batch is read again.
-    if (this.#hasFailed || this.#isDoubtful) await this.#enqueue({ changes: new Map() })
+    if (this.#hasFailed || this.#isDoubtful) await this.#enqueue({ changes: new Map(), isSettling: true })
   }
 
   table(prefix: string): BulkTable {
@@ -201,10 +214,11 @@ export class SealedStore implements BulkStore {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.settled()
-    await this.#options.store.close()
+    if (this.#unsaved.isHolding) await this.#unsaved.batch([]).catch(this.#options.report)
+    await this.#unsaved.close()
   }
 
-  #enqueue({ changes, isNote = false }: Pick<Write, 'changes'> & { isNote?: boolean }): Promise<void> {
+  #enqueue({ changes, isNote = false, isHeld = false, isSettling = false }: NewWrite): Promise<void> {
     let resolve: () => void = () => {}
     let reject: (error: unknown) => void = () => {}
     const done = new Promise<void>((onResolve, onReject) => {
@@ -213,7 +227,7 @@ export class SealedStore implements BulkStore {
     })
     // Who waits for it hears of a failure; this only keeps it from being unhandled twice.
     done.catch(() => {})
-    this.#writes.push({ changes, isNote, done, resolve, reject })
+    this.#writes.push({ changes, isNote, isHeld, isSettling, done, resolve, reject })
     this.#writing ??= this.#writeAll()
     return done
   }
@@ -229,12 +243,13 @@ export class SealedStore implements BulkStore {
           const found = this.#damageFound
           writes = this.#writes.slice()
           const plan = await this.#planOf([
+            ...this.#unplanned,
             ...writes.map(({ changes }) => changes),
             ...this.#missingNotes(writes)
           ])
           // What notes the damage that was found meanwhile goes with what is made of it.
           if (this.#damageFound !== found) continue
-          await this.#commit(plan)
+          await this.#commit(plan, writes)
           this.#damageNoted = found
           break
         }
@@ -244,6 +259,7 @@ export class SealedStore implements BulkStore {
         this.#hasFailed = true
         // Before anyone hears of it: what readers have is no longer what is there.
         if (this.#isDoubtful) await this.#readAgain().catch(this.#options.report)
+        await this.#hold(writes).catch(this.#options.report)
         this.#writes = this.#writes.slice(writes.length)
         for (const { reject } of writes) reject(error)
       }
@@ -281,22 +297,47 @@ export class SealedStore implements BulkStore {
     return { entries: this.#entries.plan(entries), tables, aside: await this.#putAside(this.#lost) }
   }
 
-  async #commit({ entries, tables, aside }: Plan): Promise<void> {
+  async #commit(plan: Plan, writes: readonly Write[]): Promise<void> {
     const lost = this.#lost.length
-    const changes = [...aside, ...entries.changes, ...tables.flatMap(([, plan]) => plan.changes)]
-    if (this.#isMarked) changes.push({ key: LOSS_KEY, value: undefined })
+    const changes = this.#changesOf(plan)
+    const isSettling = changes.length === 0 && writes.every(write => write.isSettling)
     try {
-      await this.#options.store.batch(changes)
+      await (isSettling ? this.#unsaved.settle() : this.#unsaved.batch(changes))
     } catch (error) {
       this.#isDoubtful ||= isUnclear(error)
       throw error
     }
-    // Nobody may read in between.
+    this.#adopt(plan, lost)
+    this.#hasFailed = false
+  }
+
+  /** Shows what is to be held of writes that failed. While it is not known what is there, it waits for the next batch. */
+  async #hold(writes: readonly Write[]): Promise<void> {
+    const held = writes.filter(({ isHeld }) => isHeld).map(({ changes }) => changes)
+    this.#unplanned = [...this.#unplanned, ...held]
+    while (!this.#isDoubtful && this.#unplanned.length > 0) {
+      const found = this.#damageFound
+      const plan = await this.#planOf([...this.#unplanned, ...this.#missingNotes([])])
+      if (this.#damageFound !== found) continue
+      this.#unsaved.hold(this.#changesOf(plan))
+      this.#adopt(plan, this.#lost.length)
+      this.#damageNoted = found
+    }
+  }
+
+  #changesOf({ entries, tables, aside }: Plan): StoreChange[] {
+    const changes = [...aside, ...entries.changes, ...tables.flatMap(([, plan]) => plan.changes)]
+    if (this.#isMarked) changes.push({ key: LOSS_KEY, value: undefined })
+    return changes
+  }
+
+  /** Shows what a plan makes, of which the first so many lost values are put aside. Nobody may read in between. */
+  #adopt({ entries, tables }: Plan, lost: number): void {
     this.#entries.adopt(entries)
     for (const [table, plan] of tables) table.adopt(plan)
+    this.#unplanned = []
     this.#lost = this.#lost.slice(lost)
     this.#isMarked = false
-    this.#hasFailed = false
   }
 
   /** What writes on their way make of a key; undefined if none does. */
@@ -355,6 +396,7 @@ export class SealedStore implements BulkStore {
   }
 
   async #readAgain(): Promise<void> {
+    await this.#unsaved.settleUnclear()
     for (const table of this.#tables?.values() ?? []) table.forget()
     await this.#loadEntries()
     this.#isDoubtful = false
@@ -415,9 +457,6 @@ const searchTextIn = (change: string | BulkChange | null): string =>
 
 const orderOf = (change: string | BulkChange | null): number =>
   typeof change === 'object' ? (change?.order ?? 0) : 0
-
-const isUnclear = (error: unknown): boolean =>
-  error instanceof WalletError && (error.details as { mayBeSaved?: unknown }).mayBeSaved === true
 
 /** Payload of a body in UTF-16 units, about. */
 const BLOCK_LENGTH = 88_000

@@ -11,7 +11,6 @@ import {
   type TransactionFile,
   transactionFileJson
 } from './file-format.ts'
-import type { HistoryRows } from './rows.ts'
 import type { HistoryOptions } from './view.ts'
 
 /** A file of a transaction, with its path. */
@@ -22,12 +21,9 @@ export interface LocatedFile extends FoundFile {
 /** Reads the synced files of transactions, of the present form and of the oldest. */
 export class TransactionFiles {
   readonly #options: HistoryOptions
-  readonly #rows: Pick<HistoryRows, 'fileTexts'>
 
-  /** @param rows - which know the files that are not written yet, too */
-  constructor(options: HistoryOptions, rows: Pick<HistoryRows, 'fileTexts'>) {
+  constructor(options: HistoryOptions) {
     this.#options = options
-    this.#rows = rows
   }
 
   /**
@@ -65,7 +61,7 @@ export class TransactionFiles {
 
   async #readSome(paths: readonly string[]): Promise<LocatedFile[]> {
     const found: LocatedFile[] = []
-    const texts = paths.length === 0 ? [] : await this.#rows.fileTexts(paths)
+    const texts = paths.length === 0 ? [] : await this.#options.repo.getTexts(paths)
     for (const [index, path] of paths.entries()) {
       try {
         found.push(...this.parse([path], [texts[index]]))

@@ -279,7 +279,7 @@ export class History {
   #changeContext(): ChangeContext {
     const { options } = this
     return {
-      ...{ options, rows: this.#rows, files: new TransactionFiles(options, this.#rows) },
+      ...{ options, rows: this.#rows, files: new TransactionFiles(options) },
       chain: chainAt(options, this.#height),
       fiatCode: options.fiatCode(),
       seconds: options.clock.now() / 1000,
@@ -287,12 +287,9 @@ export class History {
     }
   }
 
-  /** Writes changes; what cannot be written is reported, shown all the same, and written with the next write. */
-  async #writeOrDefer(changes: HistoryChanges): Promise<void> {
-    await this.#rows.write(changes).catch(error => {
-      this.#rows.defer(changes)
-      this.options.report(error)
-    })
+  /** Writes what the network has given: where that fails it is reported, shown all the same, and saved by a later write. */
+  async #writeHeld(changes: HistoryChanges): Promise<void> {
+    await this.#rows.write({ ...changes, isHeld: true }).catch(this.options.report)
     if (changes.rows !== undefined) this.#search?.update(changes.rows)
   }
 
@@ -352,9 +349,8 @@ export class History {
     const changes = await reportChanges(this.#changeContext(), transactions)
     const { rows, files } = changes
     const isNews = checkpoint !== undefined && checkpoint !== this.#rows.state.checkpoint
-    // A write of rows also writes those that had to wait.
-    if (rows.size > 0 || (isNews && this.#rows.isDurable)) {
-      await this.#writeOrDefer({
+    if (rows.size > 0 || isNews) {
+      await this.#writeHeld({
         rows,
         files,
         state: { height: this.#height, ...compact({ checkpoint: isNews ? checkpoint : undefined }) }
@@ -371,12 +367,11 @@ export class History {
     this.#namedPaths = []
     const txids: Txid[] = []
     for await (const rows of fileChanges(this.#changeContext(), [...named])) {
-      await this.#writeOrDefer({ rows })
+      await this.#writeHeld({ rows })
       this.#reportSwaps(rows)
       for (const { after } of rows.values())
         if (after?.reports[0] !== undefined) txids.push(after.reports[0].txid)
     }
-    if (!this.#rows.isDurable) return txids
     if (revision !== this.#rows.state.taken)
       await this.#rows.write({ state: { taken: revision } }).catch(this.options.report)
     return txids

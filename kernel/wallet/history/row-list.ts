@@ -1,4 +1,3 @@
-import { lowerBound } from '../../base/lower-bound.ts'
 import type { BulkRow, BulkTable } from '../../repo/store/bulk.ts'
 import type { FileHash } from '../../types/ids.ts'
 
@@ -132,70 +131,3 @@ const stepUp = (value: number): number => value + halfStep(value)
 
 /** The next lower number. */
 const stepDown = (value: number): number => value - halfStep(value)
-
-/** Rows that replace or join those of a list. */
-export interface ListOverlay {
-  /** Rows that are listed; behind those of the list with the same date. */
-  readonly rows: readonly ListedRow[]
-  /** The keys of the rows of the list that count no more, those of `rows` among them. */
-  readonly replaced: Pick<ReadonlyMap<FileHash, unknown>, 'has' | 'keys'>
-}
-
-/** A list with other rows laid over it, as long as it does not change: for the rare time when rows cannot be written. */
-export const overlaidList = async (list: RowList, { rows, replaced }: ListOverlay): Promise<RowList> => {
-  const over = [...rows].sort((left, right) => right.order - left.order)
-  const gone = await placesOf(list, replaced.keys())
-  /** Counts the rows before a place in the list that still count. */
-  const keptBefore = (place: number): number => place - countWhere(gone, other => other < place)
-  const above: number[] = []
-  for (const { order } of over) above.push(keptBefore(await list.offsetAt(stepDown(order))))
-  /** Returns the place in the list of a row that still counts, by its number. */
-  const placeOf = (number: number): number =>
-    number + countWhere(gone, (place, index) => place - index <= number)
-
-  const keptPage = async (number: number, count: number): Promise<ListedRow[]> => {
-    const start = placeOf(number)
-    const found = await list.page(start, placeOf(number + count - 1) - start + 1)
-    return found.filter(({ key }) => !replaced.has(key))
-  }
-
-  return {
-    async page(offset, limit) {
-      const found: ListedRow[] = []
-      const end = offset + limit
-      for (let at = offset; at < end; ) {
-        const index = countWhere(above, (count, number) => count + number < at)
-        const row = over[index]
-        const next = row === undefined ? end : Math.min(end, (above[index] ?? 0) + index)
-        if (next > at) found.push(...(await keptPage(at - index, next - at)))
-        else if (row !== undefined) found.push(row)
-        at = Math.max(next, at + 1)
-      }
-      return found
-    },
-    async offsetOf(key) {
-      const index = over.findIndex(row => row.key === key)
-      if (index >= 0) return (above[index] ?? 0) + index
-      const place = replaced.has(key) ? undefined : await list.offsetOf(key)
-      if (place === undefined) return undefined
-      const number = keptBefore(place)
-      return number + countWhere(above, count => count <= number)
-    },
-    async offsetAt(order) {
-      return keptBefore(await list.offsetAt(order)) + countWhere(over, row => row.order > order)
-    }
-  }
-}
-
-const placesOf = async (list: RowList, keys: Iterable<FileHash>): Promise<number[]> => {
-  const places: number[] = []
-  for (const key of keys) {
-    const place = await list.offsetOf(key)
-    if (place !== undefined) places.push(place)
-  }
-  return places.sort((left, right) => left - right)
-}
-
-/** Counts the items that pass a test; behind one that fails it, none passes. */
-const countWhere = <T>(items: readonly T[], test: (item: T, index: number) => boolean): number =>
-  lowerBound(0, items.length, at => !test(items[at] as T, at))

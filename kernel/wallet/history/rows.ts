@@ -5,7 +5,7 @@ import type { Repo } from '../../sync/repo.ts'
 import type { ChangedFiles } from '../../sync/repo-files.ts'
 import type { FileHash, TokenId } from '../../types/ids.ts'
 import { type HistoryRow, heightTagOf, isListedFor, parseRow, rowDateOf, rowText, tokenIdsOf } from './row.ts'
-import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLISTED } from './row-list.ts'
+import { type ListedRow, mainList, type RowList, tokenList, UNLISTED } from './row-list.ts'
 import { SEARCH_FORM, searchTextOf } from './search.ts'
 
 /** A row before and after a change; absent is none. */
@@ -27,11 +27,11 @@ export interface HistoryChanges {
   readonly state?: Partial<HistoryState>
   /** Gives what else is written with them, by keys of the part of the repo that never syncs. */
   readonly localChanges?: () => ReadonlyMap<string, string | null>
+  /** True of what the network has given: see {@link WriteOptions.isHeld}. */
+  readonly isHeld?: boolean
 }
 
 interface WritePlan {
-  readonly texts: ReadonlyMap<string, string>
-  readonly expect: ReadonlyMap<string, string | undefined>
   readonly localChanges: ReadonlyMap<string, BulkChange | string | null>
   readonly next: HistoryState
 }
@@ -44,11 +44,6 @@ interface WritePlan {
  */
 export class HistoryRows {
   readonly #repo: Repo
-  /** Changes that could not be written: they are shown, and written with the next write. Nearly always none. */
-  #deferred: ReadonlyMap<FileHash, RowChange> = NO_ROWS
-  #deferredFiles: ReadonlyMap<string, string> = NO_FILES
-  /** The histories with it; nothing else is written while it waits. */
-  #overlaid: Map<TokenId | null, Promise<RowList>> | undefined
   /** Revisions of the repo that are writes of our own, with rows: their files need not be applied again. */
   #ownRevisions: Set<number> | undefined
   #ownFiles = 0
@@ -61,11 +56,6 @@ export class HistoryRows {
 
   get state(): HistoryState {
     return this.#state
-  }
-
-  /** False while something waits for room on the disk. */
-  get isDurable(): boolean {
-    return this.#deferred.size === 0
   }
 
   /** The number of files that this device has written since files were last applied. */
@@ -128,13 +118,8 @@ export class HistoryRows {
   }
 
   /** The texts of rows, one for each key; undefined where there is none. */
-  async texts(keys: readonly FileHash[]): Promise<(string | undefined)[]> {
-    const texts = await this.#table.getMany(keys)
-    if (this.#deferred.size === 0) return texts
-    return texts.map((text, at) => {
-      const waiting = this.#deferred.get(keys[at] ?? '')
-      return waiting === undefined ? text : waiting.after && rowText(waiting.after)
-    })
+  texts(keys: readonly FileHash[]): Promise<(string | undefined)[]> {
+    return this.#table.getMany(keys)
   }
 
   /** One row. */
@@ -143,56 +128,30 @@ export class HistoryRows {
     return text === undefined ? undefined : parseRow(text)
   }
 
-  /** The texts of files, also of those that could not be written yet; undefined where there is none that opens. */
-  async fileTexts(paths: readonly string[]): Promise<(string | undefined)[]> {
-    const texts = await this.#repo.getTexts(paths)
-    return texts.map((text, index) => this.#deferredFiles.get(paths[index] ?? '') ?? text)
-  }
-
   /** The keys of rows in a block above `height`; only those whose confirmations a new height may change. */
-  async keysAbove(height: number): Promise<FileHash[]> {
-    const found = await this.#table.keysWhere(mark => mark > 0 && mark > height)
-    for (const [key, { after }] of this.#deferred) {
-      if (after !== undefined && heightTagOf(after) > Math.max(0, height)) found.push(key)
-    }
-    return [...new Set(found)]
+  keysAbove(height: number): Promise<FileHash[]> {
+    return this.#table.keysWhere(mark => mark > 0 && mark > height)
   }
 
   /** Every row as text, in no particular order. */
-  async *scan(): AsyncGenerator<readonly ListedRow[]> {
-    yield this.#deferredRows(() => true)
-    for await (const rows of this.#table.scan()) yield rows.filter(({ key }) => !this.#deferred.has(key))
+  scan(): AsyncIterable<readonly ListedRow[]> {
+    return this.#table.scan()
   }
 
   /** What a search reads of every row, in no particular order. */
-  async *scanSearchTexts(): AsyncGenerator<readonly SearchedRow[]> {
-    yield [...this.#deferred].flatMap(([key, { after }]) =>
-      after === undefined ? [] : [{ key, search: searchTextOf(after) }]
-    )
-    for await (const rows of this.#table.scanSearchTexts(SEARCH_FORM))
-      yield rows.filter(({ key }) => !this.#deferred.has(key))
+  scanSearchTexts(): AsyncIterable<readonly SearchedRow[]> {
+    return this.#table.scanSearchTexts(SEARCH_FORM)
   }
 
   /** The history of one asset. */
-  async list(tokenId: TokenId | null): Promise<RowList> {
-    const base = tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
-    if (this.#deferred.size === 0) return base
-    this.#overlaid ??= new Map()
-    const lists = this.#overlaid
-    const list = lists.get(tokenId) ?? this.#overlay(base, tokenId)
-    lists.set(tokenId, list)
-    // One that could not be read is read again.
-    list.catch(() => lists.delete(tokenId))
-    return list
+  list(tokenId: TokenId | null): RowList {
+    return tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
   }
 
   /** The texts of files that are to be edited, by path; undefined where there is none. @throws CORRUPT_FILE */
   async readToEdit(paths: readonly string[]): Promise<Map<string, string | undefined>> {
     const texts = new Map<string, string | undefined>()
-    for (const path of paths) {
-      const text = await this.#repo.getText(path)
-      texts.set(path, this.#deferredFiles.get(path) ?? text)
-    }
+    for (const path of paths) texts.set(path, await this.#repo.getText(path))
     return texts
   }
 
@@ -203,17 +162,18 @@ export class HistoryRows {
    * @throws STORAGE_FULL, STORAGE_FAILED
    */
   async write(changes: HistoryChanges): Promise<boolean> {
-    const { texts, expect, localChanges, next } = this.#planOf(changes)
+    const { files = NO_FILES, expect = NO_FILES, isHeld = false } = changes
+    const { localChanges, next } = this.#planOf(changes)
     try {
-      if (texts.size === 0) {
-        await this.#repo.local.write(localChanges)
+      if (files.size === 0) {
+        await this.#repo.local.write(localChanges, { isHeld })
       } else {
-        const { isStale, revision } = await this.#repo.write({ texts, expect, localChanges })
+        const { isStale, revision } = await this.#repo.write({ texts: files, expect, localChanges, isHeld })
         if (isStale) return false
-        this.#addOwnRevision(revision, texts.size)
+        this.#addOwnRevision(revision, files.size)
       }
     } catch (error) {
-      // It may have been made all the same.
+      // It may have been made all the same, or is held.
       this.#state = parseState(this.#repo.local.get(STATE_KEY))
       throw error
     }
@@ -221,32 +181,16 @@ export class HistoryRows {
     return true
   }
 
-  /** Keeps in memory changes that could not be written. */
-  defer({ rows = new Map(), files = new Map() }: HistoryChanges): void {
-    this.#overlaid = undefined
-    this.#deferred = new Map(this.#withDeferred(rows))
-    this.#deferredFiles = new Map([...this.#deferredFiles, ...files])
-  }
-
-  #planOf({
-    rows = new Map(),
-    files = new Map(),
-    expect: given = new Map(),
-    state = {},
-    localChanges: others
-  }: HistoryChanges): WritePlan {
+  #planOf({ rows = NO_ROWS, state = {}, localChanges: others }: HistoryChanges): WritePlan {
     const localChanges = new Map<string, BulkChange | string | null>(others?.())
     let { count } = this.#state
-    for (const [key, change] of this.#withDeferred(rows)) {
+    for (const [key, change] of rows) {
       this.#addRow(localChanges, key, change)
       count += Number(change.after !== undefined) - Number(change.before !== undefined)
     }
     const next = { ...this.#state, count, ...state }
     localChanges.set(STATE_KEY, stateText(next))
-    const texts = this.#deferredFiles.size === 0 ? files : new Map([...this.#deferredFiles, ...files])
-    // A file that waits was never on the disk.
-    const expect = new Map([...given].filter(([path]) => !this.#deferredFiles.has(path)))
-    return { texts, expect, localChanges, next }
+    return { localChanges, next }
   }
 
   #addOwnRevision(revision: number | undefined, files: number): void {
@@ -263,9 +207,6 @@ export class HistoryRows {
       this.#ownFiles = 0
     }
     this.#state = state
-    this.#overlaid = undefined
-    this.#deferred = NO_ROWS
-    this.#deferredFiles = NO_FILES
   }
 
   get #table(): BulkTable {
@@ -274,17 +215,6 @@ export class HistoryRows {
 
   #tokenTable(tokenId: TokenId): BulkTable {
     return this.#repo.local.table(tableName(this.#state.generation, tokenId))
-  }
-
-  /** Joins deferred changes with newer ones; `before` is the row that the tables have. */
-  #withDeferred(rows: ReadonlyMap<FileHash, RowChange>): ReadonlyMap<FileHash, RowChange> {
-    if (this.#deferred.size === 0) return rows
-    const changes = new Map(this.#deferred)
-    for (const [key, { before, after }] of rows) {
-      const waiting = this.#deferred.get(key)
-      changes.set(key, { before: waiting === undefined ? before : waiting.before, after })
-    }
-    return changes
   }
 
   #addRow(
@@ -306,17 +236,6 @@ export class HistoryRows {
       search: SEARCH_FORM + searchTextOf(row)
     })
     localChanges.set(tableName(generation) + key, after === undefined ? null : changed(after))
-  }
-
-  #overlay(base: RowList, tokenId: TokenId | null): Promise<RowList> {
-    const rows = this.#deferredRows(row => isListedFor(row, tokenId))
-    return overlaidList(base, { rows, replaced: this.#deferred })
-  }
-
-  #deferredRows(isWanted: (row: HistoryRow) => boolean): ListedRow[] {
-    return [...this.#deferred].flatMap(([key, { after }]) =>
-      after !== undefined && isWanted(after) ? [{ key, order: rowDateOf(after), text: rowText(after) }] : []
-    )
   }
 }
 

@@ -7,30 +7,7 @@ import { drawSeed, makeSeededRandom } from '../../../helpers/drawn-runs.ts'
 import { blockKeys, makePluginStore, openOn } from '../../../helpers/plugin-store.ts'
 import { openTestStore, rowsOf } from '../../../helpers/sealed-store.ts'
 import { makeShakyDisk } from '../../../helpers/shaky-disk.ts'
-
-type Rows = Map<string, string | BulkChange>
-
-/** A list in which a row of the same order keeps its place, and another one goes to the end. */
-const applied = (before: Rows, changes: ReadonlyMap<string, string | BulkChange | null>): Rows => {
-  const after: Rows = new Map(before)
-  for (const [key, change] of changes) {
-    const old = after.get(key)
-    const stays =
-      typeof old === 'object' && typeof change === 'object' && change !== null && old.order === change.order
-    if (change === null || !stays) after.delete(key)
-    if (change !== null) after.set(key, change)
-  }
-  return after
-}
-
-const spelt = (rows: Rows): string => {
-  const entries = [...rows].filter(([, change]) => typeof change === 'string').sort()
-  const ordered = [...rows].filter(([, change]) => typeof change !== 'string')
-  ordered.sort(
-    ([, left], [, right]) => ((right as BulkChange).order ?? 0) - ((left as BulkChange).order ?? 0)
-  )
-  return JSON.stringify([...entries, ...ordered])
-}
+import { applied, type Rows, spelt } from '../../../helpers/store-model.ts'
 
 test('whatever becomes of a batch whose answer is lost, a store shows all of its write or nothing, and so does the next one', async t => {
   const random = makeSeededRandom(drawSeed(t))
