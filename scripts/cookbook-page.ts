@@ -10,6 +10,7 @@ interface Recipe {
 
 const PROGRAM =
   'It takes functions, so a program gives it to `createKernel`, or a `holdfast.config.ts` makes it:'
+const KERNEL_ONLY = 'It takes functions, so a program gives it to `createKernel`'
 const ADDED = (file: string): string =>
   `Copy the file and add it: \`holdfast plugins add ${file}.ts\`. It runs in a cell.`
 
@@ -65,12 +66,12 @@ const RECIPES: readonly Recipe[] = [
   {
     file: 'two-disks',
     heading: 'Everything on two disks',
-    use: `A storage plugin over two others. ${PROGRAM} \`twoDiskStorage(async () => [await openFileDisk('/data/wallet'), await openFileDisk('/mnt/stick/wallet')])\`.`
+    use: `A storage plugin over two others. ${KERNEL_ONLY}; the command line keeps its files itself: \`twoDiskStorage(async () => [await openFileDisk('/data/wallet'), await openFileDisk('/mnt/stick/wallet')])\`.`
   },
   {
     file: 'own-units',
     heading: 'Units and tokens of your own',
-    use: `A currency made from another one, which shows other units and knows more tokens. ${PROGRAM} \`withOwnUnits(bitcoin, { units: [{ name: 'bits', multiplier: '100' }] })\`.`
+    use: `A currency made from another one, which shows other units and knows more tokens. ${KERNEL_ONLY}, in place of the other one: \`withOwnUnits(bitcoin, { units: [{ name: 'bits', multiplier: '100' }] })\`.`
   }
 ]
 

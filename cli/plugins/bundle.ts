@@ -50,10 +50,9 @@ export const bundlePlugin = async (entry: string, form: BundleForm): Promise<Plu
     const foreign = isNode
       ? chunk.imports.filter(name => !isBuiltin(name))
       : [...chunk.imports, ...chunk.dynamicImports]
-    if (foreign.length > 0)
-      throw refuse(
-        `it imports ${foreign.join(', ')}, which ${isNode ? 'is not installed beside it' : 'a cell does not have'}`
-      )
+    const missing = foreign.filter(name => !isBuiltin(name))
+    if (missing.length > 0) throw refuse(`it imports ${missing.join(', ')}, which is not installed beside it`)
+    if (foreign.length > 0) throw refuse(`it imports ${foreign.join(', ')}, which a cell does not have`)
     const { code, map } = chunk
     const inputs = Object.fromEntries(
       filesIn(chunk.moduleIds).map(path => [path, sha512Of(readFileSync(path))])

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
@@ -63,6 +63,21 @@ test('a policy that a function of a config makes is known as one: once the confi
   t.regex(json.error?.message, /it is not loaded: holdfast\.config\.js: holdfast\.config\.js has changed/)
 })
 
+test('the cookbook says how the command line uses most of its recipes', t => {
+  t.true(recipes().length >= 6)
+})
+
+/** What the cookbook says of each recipe that the command line can use: its command, or what stands in a config. */
+function recipes(): readonly { readonly file: string; readonly how: string }[] {
+  const page = readFileSync('docs/cookbook.md', 'utf8')
+  return page.split('\n## ').flatMap(section => {
+    const [, file = ''] = /file=examples\/cookbook\/(\S+)/.exec(section) ?? []
+    const [, how] =
+      /`(holdfast plugins add [^`]+)`|config\.ts` makes it: `([^`]+)`/.exec(section)?.filter(Boolean) ?? []
+    return how === undefined ? [] : [{ file, how }]
+  })
+}
+
 for (const [about, config, sentence] of [
   [
     'a plugin that is missing',
@@ -105,6 +120,16 @@ for (const [about, config, sentence] of [
     /does not export an object for each plugin in pluginOptions$/
   ],
   [
+    'a plugin with the id of one that ships',
+    `export default { plugins: [${rates('coinbase')}] }`,
+    /^The id coinbase is that of a plugin that ships with holdfast$/
+  ],
+  [
+    'two plugins of one id',
+    `export default { plugins: [${rates('one')}, ${rates('one')}] }`,
+    /^Two plugins of .*holdfast\.config\.js have the id one$/
+  ],
+  [
     'a store',
     "export default { plugins: [{ kind: 'storage', id: 'shelf', apply() {} }] }",
     /^The plugin shelf is a store, and the command line keeps its files in its own$/
@@ -116,6 +141,27 @@ for (const [about, config, sentence] of [
     const { json } = await stage.allow(config)
     t.is(json.error?.code, 'PLUGIN_REFUSED', JSON.stringify(json))
     t.regex(json.error?.message, sentence)
+  })
+
+for (const { file, how } of recipes())
+  test(`the recipe ${file} of the cookbook is used as its page says`, async t => {
+    const stage = openStage(t)
+    cpSync(join('examples/cookbook', file), join(stage.folder, file))
+    const [, flag] = /^holdfast plugins add [\w.-]+\.ts( --no-cell)?$/.exec(how) ?? [undefined, undefined]
+    if (how.startsWith('holdfast ')) {
+      const args = ['plugins', 'add', join(stage.folder, file), '--yes', ...(flag ? ['--no-cell'] : [])]
+      const { id } = succeeded(t, await stage.run(...args)).plugin
+      t.is(succeeded(t, await stage.run('plugins', 'show', id)).plugin.state, 'applied')
+      return
+    }
+    const [name] = how.split('(')
+    const allowed = await stage.allow(
+      `import { appendFileSync } from 'node:fs'
+       import { ${name} } from './${file}'
+       export default { plugins: [${how.replace("'payments.csv'", JSON.stringify(join(stage.folder, 'payments.csv')))}] }`
+    )
+    const [id] = succeeded(t, allowed).plugins
+    t.is(succeeded(t, await stage.run('plugins', 'show', id)).plugin.state, 'applied')
   })
 
 test('a config that fails although it was allowed is listed as failed, with its reason', async t => {

@@ -294,6 +294,11 @@ for (const [flags, place] of [
 const UNCONTAINABLE: readonly (readonly [about: string, text: string, sentence: RegExp])[] = [
   ['reads a file', "import 'node:fs'; export default {}", /imports node:fs, which a cell does not have/],
   [
+    'imports a package that is not installed',
+    "import axios from 'axios-of-nobody'; export default axios",
+    /imports axios-of-nobody, which is not installed beside it/
+  ],
+  [
     'loads code later',
     "export default { go: () => import('node:fs') }",
     /imports node:fs, which a cell does not have/

@@ -232,9 +232,11 @@ const stagedCode = (
 const refuseShipped = (id: string): void => {
   if (!defaultPlugins.some(each => each.id === id)) return
   throw new CliError('PLUGIN_REFUSED', `The id ${id} is that of a plugin that ships with holdfast`, {
-    hint: 'Give the plugin an id of its own.'
+    hint: OWN_ID
   })
 }
+
+const OWN_ID = 'Give the plugin an id of its own.'
 
 const sizeOf = (code: string): string => `${Math.ceil(code.length / 1000)} kB`
 
@@ -424,7 +426,13 @@ export const pluginsAllow: CommandRun = async session => {
   const isAllowed = readPluginList(session.paths).configs.some(each => each.path === path)
   await confirmOwnCode(session, path, bundle, isAllowed ? 'what was allowed of it before' : '')
   const { plugins, pluginOptions } = await loading(() => importConfig(stagedCode(session, bundle), path))
-  for (const plugin of plugins) await checkApplies(session, plugin, pluginOptions)
+  for (const [at, plugin] of plugins.entries()) {
+    const { id } = plugin
+    refuseShipped(id)
+    if (plugins.findIndex(each => each.id === id) !== at)
+      throw new CliError('PLUGIN_REFUSED', `Two plugins of ${path} have the id ${id}`, { hint: OWN_ID })
+    await checkApplies(session, plugin, pluginOptions)
+  }
   const { sha512, inputs } = bundle
   const hasPolicy = plugins.some(({ kind }) => kind === 'policy')
   if (!session.globals.dryRun)
