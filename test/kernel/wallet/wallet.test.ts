@@ -19,6 +19,7 @@ import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { likeList } from '../../helpers/like-list.ts'
 import { makeToy, type Toy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
+import { openToyHome } from '../../helpers/toy-home.ts'
 
 const io = makeNodeIo()
 
@@ -649,22 +650,29 @@ test('a transaction event names the assets that the engine reported, and none wh
     id: 'watch',
     apply: ({ hooks }) => hooks.transactionsChanged.tap('watch', ({ tokenIds }) => void events.push(tokenIds))
   }
-  const { wallet, toy } = await makeHome(t, {}, [watch])
+  const { account, toy, clock } = await openToyHome(t, { device: { plugins: [watch] } })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  const eventCount = (count: number): Promise<void> =>
+    waitFor(async () => {
+      // Events of one wallet come seconds apart.
+      await clock.advance(1000)
+      return events.length === count
+    })
   const report = toy.requests[0]?.callbacks.onTransactionsChanged
   report?.([
     toyTransaction('in-1', { tokenId: 'gold' }),
     toyTransaction('in-2'),
     toyTransaction('in-3', { tokenId: 'gold' })
   ])
-  await waitFor(() => events.length === 1)
+  await eventCount(1)
   t.deepEqual(events, [['', 'gold']])
   // What is known already is no change, and adds no asset.
   report?.([toyTransaction('in-2'), toyTransaction('in-4', { tokenId: 'silver' })])
-  await waitFor(() => events.length === 2)
+  await eventCount(2)
   t.deepEqual(events[1], ['silver'])
   const { txid } = await wallet.signTx(await wallet.makeSpend(pay('5')))
   await wallet.forgetTx(txid)
-  await waitFor(() => events.length === 3)
+  await eventCount(3)
   t.is(events[2], undefined)
 })
 
