@@ -214,8 +214,15 @@ export class SealedStore implements BulkStore {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.settled()
-    if (this.#unsaved.isHolding) await this.#unsaved.batch([]).catch(this.#options.report)
+    await this.#saveHeld().catch(this.#options.report)
     await this.#unsaved.close()
+  }
+
+  async #saveHeld(): Promise<void> {
+    if (!this.#unsaved.isHolding && this.#unplanned.length === 0) return
+    if (this.#isDoubtful) await this.#readAgain()
+    await this.#hold([])
+    await this.#unsaved.batch([])
   }
 
   #enqueue({ changes, isNote = false, isHeld = false, isSettling = false }: NewWrite): Promise<void> {

@@ -147,3 +147,20 @@ test('what is to be held while nobody knows what is stored goes with the next ba
   )
   t.true(reports.length > 0)
 })
+
+for (const isMade of [true, false])
+  test(`a store that is closed while nobody knows what became of a batch saves what it holds, and nothing older than that batch (made: ${isMade})`, async t => {
+    const medium = makePluginStore()
+    const store = await openOn(medium, { report: () => undefined })
+    medium.fate = 'refused'
+    const given = new Map(['e/network', 'e/other'].map(key => [key, 'given']))
+    await t.throwsAsync(store.write(given, { isHeld: true }))
+    medium.fate = isMade ? 'lost but made' : 'lost'
+    medium.keysFailure = new Error('The network of the database is gone')
+    await t.throwsAsync(store.write(new Map([['e/network', 'typed']])))
+    medium.keysFailure = undefined
+    medium.fate = 'made'
+    await store.close()
+    const again = await openOn(medium)
+    t.deepEqual([again.get('e/network'), again.get('e/other')], [isMade ? 'typed' : 'given', 'given'])
+  })
