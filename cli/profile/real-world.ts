@@ -6,7 +6,7 @@ import {
   type Plugin,
   WalletError
 } from '../../kernel/index.ts'
-import { utxoCurrenciesOn } from '../../plugins/currency/utxo/all-coins.ts'
+import { utxoCurrencies, utxoCurrenciesOn } from '../../plugins/currency/utxo/all-coins.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from './paths.ts'
@@ -43,6 +43,10 @@ export const shippedPlugins = (profile: RealProfile | undefined): readonly Plugi
   )
   return [...currenciesOf(network), ...others]
 }
+
+/** Returns true for the id of a plugin that ships, on whatever network. */
+export const isShippedId = (id: string): boolean =>
+  [...defaultPlugins, ...utxoCurrencies].some(each => each.id === id)
 
 /** The rate and swap plugins that ship and ask servers, which a profile can name. */
 export const nameableProviders = (): readonly Plugin[] =>

@@ -284,12 +284,53 @@ for (const [flags, place] of [
       const { stdout } = await stage.run('plugins', 'show', 'tollar')
       return [plugin.seesKeys, /^keys\s+(.*)$/m.exec(stdout)?.[1] ?? '']
     }
-    t.deepEqual(await keysOf(''), [true, 'those of its own wallets, to sign'])
+    // Nothing keeps code of one's own from them.
+    const reads = flags.length === 0 ? '' : '; it can read all others, since it runs where they are'
+    t.deepEqual(await keysOf(''), [true, `those of its own wallets, to sign${reads}`])
     t.deepEqual(await keysOf(", signing: { curve: 'ed25519', keyName: 'tollarKey' }"), [
       false,
-      'no private keys: the wallet signs'
+      `no private keys: the wallet signs${reads}`
     ])
   })
+
+test('of code that runs in the process of the wallet the command line says that it can read all keys, of a config too', async t => {
+  const stage = openStage(t)
+  const reads = /^keys\s+none; it can read all others, since it runs where they are$/m
+  const path = stage.write('corner.ts', ratesCode(1))
+  const added = await stage.run('plugins', 'add', path, '--no-cell', '--yes')
+  t.regex(added.stdout, reads)
+  t.regex((await stage.run('plugins', 'show', 'corner')).stdout, reads)
+  succeeded(t, await stage.run('plugins', 'remove', 'corner', '--json'))
+  t.regex((await stage.run('plugins', 'add', path, '--yes')).stdout, /^keys\s+none$/m)
+  succeeded(t, await stage.run('plugins', 'remove', 'corner', '--json'))
+  const folder = join(stage.home, 'config', 'default')
+  writeFileSync(
+    join(folder, 'holdfast.config.js'),
+    `export { default } from ${JSON.stringify(join(stage.folder, 'all.ts'))}`
+  )
+  stage.write('all.ts', "import corner from './corner.ts'\nexport default { plugins: [corner] }")
+  succeeded(t, await stage.run('plugins', 'allow', '--yes', '--json'))
+  t.regex((await stage.run('plugins', 'show', 'corner')).stdout, reads)
+  t.regex((await stage.run('plugins', 'show', 'coinbase')).stdout, /^keys\s+none$/m)
+})
+
+test('the currencies of a real network are listed as those that ship, and no plugin is added with the id of one', async t => {
+  const stage = openStage(t)
+  const chain = 'dogecoin=tls://127.0.0.1:9'
+  const args = ['profile', 'create', 'own', '--network', 'main', '--chain', chain, '--yes', '--json']
+  const input = JSON.stringify({ yes: 'yes' })
+  succeeded(t, await runInProcess([...args, '--confirm', 'yes'], { home: stage.home, input }))
+  const { plugins } = succeeded(t, await stage.run('plugins', 'list', '--profile', 'own', '--json'))
+  t.like(
+    plugins.find(({ id }: { id: string }) => id === 'dogecoin'),
+    { state: 'applied', shipped: true }
+  )
+  const path = stage.write('tollar.ts', coinCode('').replaceAll('tollar', 'dogecoin'))
+  for (const flags of [[], ['--no-cell']]) {
+    const { json } = await stage.run('plugins', 'add', path, ...flags, '--yes', '--json')
+    t.is(json.error?.message, 'The id dogecoin is that of a plugin that ships with holdfast')
+  }
+})
 
 const UNCONTAINABLE: readonly (readonly [about: string, text: string, sentence: RegExp])[] = [
   ['reads a file', "import 'node:fs'; export default {}", /imports node:fs, which a cell does not have/],

@@ -1,11 +1,11 @@
 import type { JsonObject, PluginSnapshot } from '../../../kernel/index.ts'
-import { defaultPlugins } from '../../../plugins/default-plugins.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CellLike } from '../../output/view.ts'
 import { type AddedPlugin, readPluginList } from '../../plugins/plugin-list.ts'
+import { isShippedId } from '../../profile/real-world.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
-import { addedJson, KERNEL_SIGNS, optionsText } from './manage-plugins.ts'
+import { addedJson, KERNEL_SIGNS, OWN_CODE_READS, optionsText } from './manage-plugins.ts'
 
 /** A plugin of the profile, as far as it is known. */
 interface ListedPlugin {
@@ -89,14 +89,13 @@ const listedPlugins = async (session: Session): Promise<readonly ListedPlugin[]>
   const { plugins: states } = await session.context()
   const { plugins: list } = readPluginList(session.paths)
   const addedOf = (id: string): AddedPlugin | undefined => list.find(each => each.id === id)
-  const shipped = new Set(defaultPlugins.map(({ id }) => id))
   const isOwn = ({ pluginId, kind }: PluginSnapshot): boolean =>
     // Those of the command line itself: its log and its storage.
     !(OWN.has(pluginId) || (kind === 'storage' && addedOf(pluginId) === undefined))
   const known = states.filter(isOwn).map(
     (state): ListedPlugin => ({
       ...{ id: state.pluginId, kind: state.kind ?? 'unknown', state, added: addedOf(state.pluginId) },
-      isShipped: shipped.has(state.pluginId)
+      isShipped: isShippedId(state.pluginId)
     })
   )
   const off = list
@@ -115,7 +114,12 @@ const stateCell = ({ state }: ListedPlugin): CellLike => {
 const placeOf = ({ added }: ListedPlugin): string =>
   added?.isContained === true ? 'in a cell' : 'in process'
 
-const keysOf = ({ kind, state, added }: ListedPlugin): string => {
+const keysOf = (plugin: ListedPlugin): string => {
+  const isOwnCode = !plugin.isShipped && plugin.added?.isContained !== true
+  return `${givenKeys(plugin)}${isOwnCode ? OWN_CODE_READS : ''}`
+}
+
+const givenKeys = ({ kind, state, added }: ListedPlugin): string => {
   if (kind !== 'currency') return 'none'
   if (state?.currency?.isSignedByKernel ?? added?.seesKeys === false) return KERNEL_SIGNS
   const others = state?.needsKeysTo ?? []

@@ -10,7 +10,6 @@ import {
   type Plugin,
   tryJsonText
 } from '../../../kernel/index.ts'
-import { defaultPlugins } from '../../../plugins/default-plugins.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parsePairs } from '../../grammar/options.ts'
@@ -38,6 +37,7 @@ import {
   writeBundle
 } from '../../plugins/plugin-list.ts'
 import { sourcePlaces } from '../../plugins/source-places.ts'
+import { isShippedId } from '../../profile/real-world.ts'
 import { readProfile } from '../../profile/settings.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
@@ -230,7 +230,7 @@ const stagedCode = (
 })
 
 const refuseShipped = (id: string): void => {
-  if (!defaultPlugins.some(each => each.id === id)) return
+  if (!isShippedId(id)) return
   throw new CliError('PLUGIN_REFUSED', `The id ${id} is that of a plugin that ships with holdfast`, {
     hint: OWN_ID
   })
@@ -355,6 +355,12 @@ export const optionsText = ({ options = {}, secretOptions = {} }: AddedPlugin): 
 /** The keys that a currency sees for which the kernel signs. */
 export const KERNEL_SIGNS = 'no private keys: the wallet signs'
 
+/** After what code of one's own is given: nothing keeps it from the rest. */
+export const OWN_CODE_READS = '; it can read all others, since it runs where they are'
+
+const keysGiven = ({ seesKeys, kind }: AddedPlugin): string =>
+  seesKeys ? 'those of its own wallets' : kind === 'currency' ? KERNEL_SIGNS : 'none'
+
 const addedView = (added: AddedPlugin): RecordView => ({
   kind: 'record',
   fields: [
@@ -362,7 +368,7 @@ const addedView = (added: AddedPlugin): RecordView => ({
     ['kind', added.kind],
     ['from', added.source],
     ['runs', added.isContained ? 'in a cell' : "in the wallet's own process"],
-    ['keys', added.seesKeys ? 'those of its own wallets' : added.kind === 'currency' ? KERNEL_SIGNS : 'none'],
+    ['keys', `${keysGiven(added)}${added.isContained ? '' : OWN_CODE_READS}`],
     ['options', optionsText(added)],
     ['sha512', added.sha512.slice(0, 32)]
   ]
@@ -407,7 +413,7 @@ const change = async (
 }
 
 const notAdded = (id: string, { plugins }: PluginList): CliError =>
-  defaultPlugins.some(each => each.id === id)
+  isShippedId(id)
     ? new CliError('NOT_FOUND', `${id} ships with holdfast, and was not added`)
     : new CliError('NOT_FOUND', `No plugin ${id} was added to this profile`, {
         hint:
