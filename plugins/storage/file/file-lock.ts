@@ -1,4 +1,4 @@
-import { readFileSync, unlinkSync } from 'node:fs'
+import { readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,17 @@ export interface LockOptions {
   readonly holder?: string
 }
 
+/** How {@link lockFolder} holds a folder. */
+export interface HoldOptions {
+  /** While it is true, an exit leaves the lock: a write may land until the process is gone. */
+  readonly isWriting?: () => boolean
+  /**
+   * The folder is in a form that version 0.1 does not read: its lock is always of another machine to that version, which takes no such
+   * lock over, and a free one stays in the folder.
+   */
+  readonly keepsOlderOut?: boolean
+}
+
 /** A folder held by this process. */
 export interface FileLock {
   release(): Promise<void>
@@ -24,6 +35,10 @@ export const LOCK_NAME = 'lock'
 interface Holder {
   readonly pid: number
   readonly host: string
+  /** Nobody holds it. */
+  readonly isFree: boolean
+  /** The machine, where `host` keeps older versions out. */
+  readonly machine?: string | undefined
   readonly holder: string
   /** ISO time at which the holder's process began, for people. */
   readonly started: string
@@ -39,18 +54,18 @@ const POLL_MS = 50
  * The lock file appears at once with its content (a hard link), is taken over if its process is gone, and is
  * removed at release or when the process exits.
  *
- * @param isWriting - while it is true, an exit leaves the lock: a write may land until the process is gone
  * @throws STORAGE_LOCKED with the holder's name after `waitMs`
  */
 export const lockFolder = async (
   root: string,
   options: LockOptions = {},
-  isWriting: () => boolean = () => false
+  { isWriting = () => false, keepsOlderOut = false }: HoldOptions = {}
 ): Promise<FileLock> => {
   const { waitMs = 0, holder = 'holdfast' } = options
   await mkdir(root, { recursive: true, mode: 0o700 })
   const path = join(root, LOCK_NAME)
-  const own = JSON.stringify(describeSelf(holder))
+  const self = describeSelf(holder)
+  const own = JSON.stringify(keepsOlderOut ? { ...self, host: LATER, machine: self.host } : self)
   const deadline = performance.now() + waitMs
   while (!(await tryLock(path, own))) {
     const present = await readHolder(path)
@@ -61,7 +76,7 @@ export const lockFolder = async (
     }
     await sleep(Math.min(POLL_MS, Math.max(1, deadline - performance.now())))
   }
-  return heldLock(path, { own, isWriting })
+  return heldLock(path, { own, isWriting, keepsOlderOut })
 }
 
 const held = new Map<string, Held>()
@@ -69,13 +84,22 @@ const held = new Map<string, Held>()
 interface Held {
   /** The text of the lock file. */
   readonly own: string
+  readonly keepsOlderOut: boolean
   isWriting(): boolean
 }
+
+/** Has spaces, so that no machine is called so. */
+const LATER = 'a later version of Holdfast'
+/** The lock of a folder that nobody holds. */
+const FREE = JSON.stringify({
+  ...{ pid: 1, host: LATER, holder: `${LATER}, in whose form the folder is now`, started: '', birth: '' },
+  isFree: true
+})
 
 // One listener for all locks. Nothing that fails at exit can be helped; the next opener sees that this process
 // is gone.
 const releaseAll = (): void => {
-  for (const [path, { own, isWriting }] of held) if (!isWriting()) releaseNow(path, own)
+  for (const [path, lock] of held) if (!lock.isWriting()) releaseNow(path, lock)
 }
 
 const heldLock = (path: string, lock: Held): FileLock => {
@@ -86,17 +110,26 @@ const heldLock = (path: string, lock: Held): FileLock => {
       if (held.get(path) !== lock) return
       held.delete(path)
       if (held.size === 0) process.removeListener('exit', releaseAll)
-      releaseNow(path, lock.own)
+      releaseNow(path, lock)
     }
   }
 }
 
-const releaseNow = (path: string, own: string): void => {
+const releaseNow = (path: string, { own, keepsOlderOut }: Held): void => {
   try {
-    removeNow(path, own)
+    if (keepsOlderOut) replaceNow(path, own)
+    else removeNow(path, own)
   } catch {
     // Who comes next sees it when this process is gone.
   }
+}
+
+/** Puts a free lock in the place of one's own. */
+const replaceNow = (path: string, own: string): void => {
+  if (readFileSync(path, 'utf8') !== own) return
+  const draft = `${path}.${process.pid}.free.~tmp`
+  writeFileSync(draft, FREE, { mode: 0o600 })
+  renameSync(draft, path)
 }
 
 /** Removes a lock if it still is the one that is meant; it looks and removes in one go, so that hardly anybody comes between. */
@@ -158,11 +191,13 @@ const parseHolder = (text: string): Holder | undefined => {
   try {
     const value = parseJsonText(text)
     if (typeof value !== 'object' || value === null) return undefined
-    const { pid, host, holder, started, birth } = value as Record<string, unknown>
+    const { pid, host, machine, isFree, holder, started, birth } = value as Record<string, unknown>
     if (!Number.isSafeInteger(pid) || (pid as number) <= 0) return undefined
     return {
       pid: pid as number,
       host: String(host),
+      isFree: isFree === true,
+      machine: typeof machine === 'string' ? machine : undefined,
       holder: String(holder).slice(0, 100),
       started: String(started).slice(0, 40),
       birth: String(birth)
@@ -175,9 +210,9 @@ const parseHolder = (text: string): Holder | undefined => {
 const isGone = (text: string): boolean => {
   const holder = parseHolder(text)
   // A lock that was not written whole is no lock.
-  if (holder === undefined) return true
+  if (holder === undefined || holder.isFree) return true
   // Whether a process of another machine lives cannot be known from here.
-  if (holder.host !== hostname()) return false
+  if ((holder.machine ?? holder.host) !== hostname()) return false
   if (!isAlive(holder.pid)) return true
   const birth = birthOf(holder.pid)
   return birth !== '' && holder.birth !== '' && birth !== holder.birth
@@ -195,7 +230,7 @@ const birthOf = (pid: number | 'self'): string => {
   }
 }
 
-const describeSelf = (holder: string): Holder => ({
+const describeSelf = (holder: string): Omit<Holder, 'isFree'> => ({
   pid: process.pid,
   host: hostname(),
   holder,

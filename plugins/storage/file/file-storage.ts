@@ -8,7 +8,8 @@ import { asKeyvStore, FileStore } from './file-store.ts'
 /**
  * Opens a folder of this machine as a disk: one plain file per path, in the deployed layout (protocol §3).
  *
- * The folder is created if needed and held against a second opener until `close` or the end of the process.
+ * The folder is created if needed and held against a second opener until `close` or the end of the process. Version 0.1 finds it held by a later
+ * version from then on.
  *
  * @throws STORAGE_LOCKED, STORAGE_FULL, STORAGE_FAILED
  */
@@ -16,7 +17,10 @@ export const openFileDisk = async (root: string, options: LockOptions = {}): Pro
   const folder = resolve(root)
   try {
     const store = new FileStore(folder)
-    const lock = await lockFolder(folder, options, () => store.isWriting)
+    const lock = await lockFolder(folder, options, {
+      isWriting: () => store.isWriting,
+      keepsOlderOut: true
+    })
     try {
       await store.open()
     } catch (error) {

@@ -44,7 +44,7 @@ test('a path is a plain file with exactly our text, private to the user', async 
   t.is(await modeOf(root), 0o700)
   t.is(await modeOf(join(root, 'lock')), 0o600)
   await disk.close?.()
-  t.deepEqual(await readdir(root), ['logins'])
+  t.deepEqual((await readdir(root)).sort(), ['lock', 'logins'])
 })
 
 test('drafts that a crash left are removed at opening, and never listed', async t => {
@@ -186,6 +186,22 @@ test('a lock whose process is gone, is another one, or is torn, is taken over; o
   }
 })
 
+test('a lock that keeps older versions out is taken over when its process is gone, and always is of another machine to them', async t => {
+  const root = await makeRoot()
+  const readLock = async (): Promise<Record<string, unknown>> =>
+    JSON.parse(await readFile(join(root, 'lock'), 'utf8')) as Record<string, unknown>
+  const disk = await openFileDisk(root, { holder: 'holdfast send' })
+  const held = await readLock()
+  t.like(held, { host: 'a later version of Holdfast', machine: hostname(), holder: 'holdfast send' })
+  await disk.close?.()
+  t.like(await readLock(), { host: 'a later version of Holdfast', isFree: true })
+  // As after a crash.
+  await writeFile(join(root, 'lock'), JSON.stringify({ ...held, pid: 2 ** 22 + 7 }))
+  await (await openFileDisk(root)).close?.()
+  await writeFile(join(root, 'lock'), JSON.stringify({ ...held, machine: 'elsewhere' }))
+  await t.throwsAsync(openFileDisk(root), { code: 'STORAGE_LOCKED' })
+})
+
 test('of many openers exactly one gets a stale lock, and the others fail because it is held', async t => {
   for (let round = 0; round < 60; round += 1) {
     const root = await makeRoot()
@@ -198,7 +214,7 @@ test('of many openers exactly one gets a stale lock, and the others fail because
     for (const result of results)
       if (result.status === 'rejected') t.true(isWalletError(result.reason, 'STORAGE_LOCKED'))
     for (const { value } of held) await value.close?.()
-    t.deepEqual(await readdir(root), [])
+    t.deepEqual(await readdir(root), ['lock'])
   }
 })
 
@@ -287,7 +303,7 @@ test('a process that exits in the middle of a write leaves its lock, which the n
   const disk = await openFileDisk(root)
   t.is(await disk.getText('logins/a.json'), undefined)
   await disk.close?.()
-  t.false(existsSync(join(root, 'lock')))
+  t.true((await readFile(join(root, 'lock'), 'utf8')).includes('"isFree":true'))
 })
 
 test('a process killed with SIGKILL during a write leaves whole files, the newest acknowledged text, and no lock', async t => {
