@@ -21,12 +21,14 @@ const KEYV_DISK = 'plugins/storage/keyv-disk'
 const PAGE_LOCK = 'plugins/storage/page-lock'
 // Shared by the storage plugins: what a failure is called.
 const STORAGE_ERROR = 'plugins/storage/storage-error'
+// Shared by the storage plugins: how they wait.
+const STORAGE_TIMERS = 'plugins/storage/timers'
 // Shared by the swap plugins: exact figures, polite requests, refusals.
 const SWAP_KIT = 'plugins/swap/kit'
 // Shared by the rate plugins: how a source is asked and read.
 const RATE_KIT = 'plugins/rates/kit'
 const RATE_PLUGIN = { packages: PLUGIN, only: ['kernel/plugin-api', RATE_KIT] }
-const STORAGE = ['kernel/plugin-api', STORAGE_ERROR, KEYV_DISK, PAGE_LOCK]
+const STORAGE = ['kernel/plugin-api', STORAGE_ERROR, STORAGE_TIMERS, KEYV_DISK, PAGE_LOCK]
 const free = (path: string): Room => ({ path })
 
 // The folders of the devtools; the lines below give their order.
@@ -102,8 +104,11 @@ export const layers: readonly (readonly Room[])[] = [
       ]
     }
   ],
-  [plugin(STORAGE_ERROR), plugin(PAGE_LOCK), plugin(RATE_KIT), plugin(SWAP_KIT)],
-  [{ path: KEYV_DISK, packages: PLUGIN, only: ['kernel/plugin-api', STORAGE_ERROR] }],
+  [plugin(STORAGE_ERROR), plugin(STORAGE_TIMERS), plugin(RATE_KIT), plugin(SWAP_KIT)],
+  [
+    { path: KEYV_DISK, packages: PLUGIN, only: ['kernel/plugin-api', STORAGE_ERROR] },
+    { path: PAGE_LOCK, packages: PLUGIN, only: ['kernel/plugin-api', STORAGE_TIMERS] }
+  ],
   [
     plugin('plugins/currency/*'),
     { path: 'plugins/rates/*', ...RATE_PLUGIN },

@@ -136,7 +136,7 @@ export const profileStorage = (
     makePrivateFolder(dirname(folder))
     return url.protocol === 'file:'
       ? fileStorage(folder, { waitMs, holder })
-      : levelStorage(folder, { load: () => loadFrom<never>(paths, 'classic-level') })
+      : levelStorage(folder, { waitMs, load: () => loadFrom<never>(paths, 'classic-level') })
   }
   if (!isProtected && store.isUnprotected !== true)
     throw new CliError('USAGE', 'No lock keeps a second program from this database', {
@@ -155,7 +155,7 @@ export const profileStorage = (
     load: (packageName = 'pg') => loadFrom<never>(paths, packageName)
   }
   return isProtected
-    ? postgresStorage(url.href, options)
+    ? postgresStorage(url.href, { ...options, waitMs, holder: `${holder} (process ${process.pid})` })
     : keyvStorage(url.href, { ...options, isUnprotected: true })
 }
 

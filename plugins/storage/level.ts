@@ -8,6 +8,7 @@ import {
   WalletError
 } from '../../kernel/plugin-api.ts'
 import { storageErrorOf } from './storage-error.ts'
+import { pause, timers } from './timers.ts'
 
 /** The part of a LevelDB database that a store needs: `ClassicLevel` of the package `classic-level` has it. */
 export interface LevelDatabase {
@@ -41,6 +42,8 @@ export interface LevelPackage {
 
 /** Options of {@link openLevelStore}. */
 export interface LevelOptions {
+  /** Milliseconds to wait for another process that has the folder; 0, the default, fails at once. */
+  readonly waitMs?: number
   /** Loads the package; its module is imported by name if this is left out, which a bundler cannot follow. */
   readonly load?: () => Promise<LevelPackage>
 }
@@ -55,14 +58,17 @@ export interface LevelOptions {
  * @throws STORAGE_LOCKED; STORAGE_FULL; STORAGE_FAILED, also if the package is not installed
  */
 export const openLevelStore = async (location: string, options: LevelOptions = {}): Promise<Store> => {
-  const { load = loadPackage } = options
-  try {
-    const { ClassicLevel } = await load()
-    const database = new ClassicLevel(location, { keyEncoding: 'view', valueEncoding: 'view' })
-    await database.open()
-    return storeOf(database)
-  } catch (error) {
-    throw levelErrorOf(error)
+  const { load = loadPackage, waitMs = 0 } = options
+  for (const end = timers.performance.now() + waitMs; ; await pause(POLL_MS)) {
+    try {
+      const { ClassicLevel } = await load()
+      const database = new ClassicLevel(location, { keyEncoding: 'view', valueEncoding: 'view' })
+      await database.open()
+      return storeOf(database)
+    } catch (thrown) {
+      const error = levelErrorOf(thrown)
+      if (error.code !== 'STORAGE_LOCKED' || timers.performance.now() >= end) throw error
+    }
   }
 }
 
@@ -85,6 +91,7 @@ export const levelStorage = (location: string, options: LevelOptions = {}): Stor
 })
 
 const PACKAGE = 'classic-level'
+const POLL_MS = 50
 
 const loadPackage = async (): Promise<LevelPackage> => {
   // Not a constant for TypeScript and bundlers: whoever wants it installs it.

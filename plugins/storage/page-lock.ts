@@ -1,4 +1,5 @@
 import { WalletError } from '../../kernel/plugin-api.ts'
+import { pause, timers } from './timers.ts'
 
 /** The part of the Web Locks standard that a disk needs; `navigator.locks` has it. */
 export interface WebLocks {
@@ -29,9 +30,9 @@ export const holdPageLock = async (locks: WebLocks | undefined, name: string): P
   for (;;) {
     const release = await holdIfFree(locks, name)
     if (release !== undefined) return release
-    end ??= page.performance.now() + WAIT_MS
-    if (page.performance.now() >= end) throw new WalletError('STORAGE_LOCKED', { holder: 'another page' })
-    await new Promise<void>(resolve => page.setTimeout(resolve, RETRY_EVERY_MS))
+    end ??= timers.performance.now() + WAIT_MS
+    if (timers.performance.now() >= end) throw new WalletError('STORAGE_LOCKED', { holder: 'another page' })
+    await pause(RETRY_EVERY_MS)
   }
 }
 
@@ -53,8 +54,3 @@ const holdIfFree = (locks: WebLocks, name: string): Promise<(() => void) | undef
 const WAIT_MS = 1000
 
 const RETRY_EVERY_MS = 50
-
-const page = globalThis as unknown as {
-  readonly performance: { now(): number }
-  setTimeout(run: () => void, ms: number): unknown
-}

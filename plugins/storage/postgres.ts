@@ -9,6 +9,7 @@ import {
   WalletError
 } from '../../kernel/plugin-api.ts'
 import { openingErrorOf, storageErrorOf } from './storage-error.ts'
+import { pause, timers } from './timers.ts'
 
 /** The part of a connection to PostgreSQL that a store needs: `Client` of the package `pg` has it. */
 export interface PostgresClient {
@@ -24,6 +25,7 @@ export interface PostgresPackage {
     readonly connectionString: string
     readonly connectionTimeoutMillis: number
     readonly keepAlive: true
+    readonly application_name: string
   }) => PostgresClient
 }
 
@@ -31,6 +33,15 @@ export interface PostgresPackage {
 export interface PostgresOptions {
   /** The store in the database: several share one, and no two programs open the same. */
   readonly name: string
+  /** Milliseconds to wait for another program that has the store; 0, the default, fails at once. */
+  readonly waitMs?: number
+  /** The name that a waiting program is shown, such as `holdfast send`. Never a secret. */
+  readonly holder?: string
+  /**
+   * Milliseconds after which a connection that does not answer a statement is given up; 25,000 by default, so that a call ends before the
+   * kernel gives it up.
+   */
+  readonly answerMs?: number
   /** Loads the package; its module is imported by name if this is left out, which a bundler cannot follow. */
   readonly load?: () => Promise<PostgresPackage>
 }
@@ -40,18 +51,17 @@ export interface PostgresOptions {
  * installed with Holdfast: `npm install pg`.
  *
  * Its values are in the table `holdfast`, which is made if it is not there. A batch is one transaction, durable when it resolves. An
- * advisory lock of the session keeps other programs from the same name, so there must be no pooler of transactions in between. A lost connection is made again by the next call; if another program has
- * opened the store meanwhile, this one refuses everything.
+ * advisory lock of the session keeps other programs from the same name, so there must be no pooler of transactions in between. A lost connection, and one that does not answer, is made again by the next call, which
+ * ends what the server may still have of it; if another program has opened the store meanwhile, this one refuses everything.
  *
  * @throws STORAGE_LOCKED; STORAGE_FULL; STORAGE_FAILED, also if the package is not installed
  */
 export const openPostgresStore = async (url: string, options: PostgresOptions): Promise<Store> => {
-  const { name, load = loadPackage } = options
+  const { name, load = loadPackage, holder = 'holdfast', waitMs = 0, answerMs = ANSWER_MS } = options
   const { Client } = await load()
-  const store = new PostgresStore(
-    () => new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, keepAlive: true }),
-    checkPath(name)
-  )
+  const client = { connectionString: url, connectionTimeoutMillis: CONNECT_MS, keepAlive: true } as const
+  const connect = (): PostgresClient => new Client({ ...client, application_name: holder })
+  const store = new PostgresStore({ connect, name: checkPath(name), waitMs, answerMs })
   try {
     await store.open()
     return store
@@ -81,6 +91,10 @@ export const postgresStorage = (url: string, options: PostgresOptions): StorageP
 
 const PACKAGE = 'pg'
 const CONNECT_MS = 10_000
+const ANSWER_MS = 25_000
+const POLL_MS = 100
+/** What the server needs at most to end a session of ours that it was told to end. */
+const RELEASE_MS = 5000
 
 const loadPackage = async (): Promise<PostgresPackage> => {
   // Not a constant for TypeScript and bundlers: whoever wants it installs it.
@@ -97,37 +111,44 @@ const loadPackage = async (): Promise<PostgresPackage> => {
 /** How many of a table's changes make a statement. */
 const GROUP = 1000
 
+interface ConnectOptions extends Required<Pick<PostgresOptions, 'answerMs' | 'name' | 'waitMs'>> {
+  connect(): PostgresClient
+}
+
 class PostgresStore implements Store {
-  readonly #connect: () => PostgresClient
+  readonly #options: ConnectOptions
   readonly #name: string
   /** One statement after another: a connection has one transaction at a time. */
   readonly #calls = new Mutex()
   #client: PostgresClient | undefined
   /** How often the store was opened, by any program; another number after a lost connection says that another has it. */
   #opening: string | undefined
+  /** The session of the last connection, by its process and its start. */
+  #session: readonly unknown[] | undefined
   #isClosed = false
 
-  constructor(connect: () => PostgresClient, name: string) {
-    this.#connect = connect
-    this.#name = name
+  constructor(options: ConnectOptions) {
+    this.#options = options
+    this.#name = options.name
   }
 
   /** Connects, and counts the opening. Called once. */
   open(): Promise<void> {
     return this.#attempt(async client => {
-      const { rows } = await client.query(COUNT_OPENING, [this.#name])
-      this.#opening = String((rows[0] as { readonly count: unknown }).count)
+      const [row] = await this.#query(client, COUNT_OPENING, [this.#name])
+      this.#opening = String(row?.count)
     })
   }
 
   getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
     return this.#attempt(async client => {
       const found = new Map<string, Uint8Array>()
-      const { rows } = await client.query(
+      const rows = await this.#query(
+        client,
         'SELECT key, value FROM holdfast WHERE name = $1 AND key = ANY($2::bytea[])',
         [this.#name, keys]
       )
-      for (const { key, value } of rows as readonly { key: Uint8Array; value: Uint8Array }[])
+      for (const { key, value } of rows as unknown as readonly { key: Uint8Array; value: Uint8Array }[])
         found.set(textOfKey(key), plainBytes(value))
       return keys.map(key => found.get(textOfKey(key)))
     })
@@ -136,20 +157,19 @@ class PostgresStore implements Store {
   batch(changes: readonly StoreChange[]): Promise<void> {
     const last = new Map(changes.map(change => [textOfKey(change.key), change]))
     return this.#attempt(async client => {
-      await client.query('BEGIN')
+      await this.#query(client, 'BEGIN')
       try {
         // Behind a pooler a session's lock and settings could be those of another connection.
-        await client.query('SET LOCAL synchronous_commit TO on')
-        if (!(await this.#isStillOurs(client)))
-          throw new WalletError('STORAGE_LOCKED', { holder: 'another program' })
+        await this.#query(client, 'SET LOCAL synchronous_commit TO on')
+        if (!(await this.#isStillOurs(client))) throw new WalletError('STORAGE_LOCKED', { holder: OTHER })
         for (let start = 0; start < last.size; start += GROUP)
           await this.#change(client, [...last.values()].slice(start, start + GROUP))
       } catch (error) {
         // A connection that may still be within the transaction is given up, and with it the transaction.
-        await client.query('ROLLBACK').catch(() => this.#drop(client))
+        await this.#query(client, 'ROLLBACK').catch(() => this.#drop(client))
         throw error
       }
-      await client.query('COMMIT').catch((error: unknown) => {
+      await this.#query(client, 'COMMIT').catch((error: unknown) => {
         throw maybeSaved(error)
       })
     })
@@ -157,12 +177,13 @@ class PostgresStore implements Store {
 
   keys({ after, before, reverse = false, limit }: KeyRange): Promise<Uint8Array[]> {
     return this.#attempt(async client => {
-      const { rows } = await client.query(
+      const rows = await this.#query(
+        client,
         `SELECT key FROM holdfast WHERE name = $1 AND ($2::bytea IS NULL OR key > $2) AND ($3::bytea IS NULL OR key < $3)
          ORDER BY key ${reverse ? 'DESC' : 'ASC'} LIMIT $4`,
         [this.#name, after ?? null, before ?? null, limit]
       )
-      return (rows as readonly { key: Uint8Array }[]).map(({ key }) => plainBytes(key))
+      return (rows as unknown as readonly { key: Uint8Array }[]).map(({ key }) => plainBytes(key))
     })
   }
 
@@ -170,9 +191,27 @@ class PostgresStore implements Store {
     if (this.#isClosed) return
     this.#isClosed = true
     await this.#calls.settled()
-    // The lock ends with the connection.
-    await this.#client?.end().catch(() => {})
+    const client = this.#client
     this.#client = undefined
+    if (client === undefined) return
+    // The lock would end with the connection, but the end of one whose network has gone is waited for long.
+    await this.#query(client, 'SELECT pg_advisory_unlock_all()')
+      .then(() => client.end())
+      .catch(() => {})
+  }
+
+  /** Sends a statement, and gives the connection up if no answer comes: then the statement fails. */
+  async #query(
+    client: PostgresClient,
+    text: string,
+    values?: readonly unknown[]
+  ): Promise<readonly Record<string, unknown>[]> {
+    const timer = timers.setTimeout(() => this.#drop(client), this.#options.answerMs)
+    try {
+      return (await client.query(text, values)).rows as readonly Record<string, unknown>[]
+    } finally {
+      timers.clearTimeout(timer)
+    }
   }
 
   /** Ends a connection; the next call makes another one. */
@@ -185,13 +224,13 @@ class PostgresStore implements Store {
     const written = changes.filter(({ value }) => value !== undefined)
     const deleted = changes.filter(({ value }) => value === undefined)
     if (written.length > 0)
-      await client.query(UPSERT, [
+      await this.#query(client, UPSERT, [
         this.#name,
         written.map(({ key }) => key),
         written.map(({ value }) => value)
       ])
     if (deleted.length > 0)
-      await client.query('DELETE FROM holdfast WHERE name = $1 AND key = ANY($2::bytea[])', [
+      await this.#query(client, 'DELETE FROM holdfast WHERE name = $1 AND key = ANY($2::bytea[])', [
         this.#name,
         deleted.map(({ key }) => key)
       ])
@@ -211,7 +250,7 @@ class PostgresStore implements Store {
   /** The connection, with the lock of this store. @throws STORAGE_LOCKED if another program has it, or has had it meanwhile */
   async #connected(): Promise<PostgresClient> {
     if (this.#client !== undefined) return this.#client
-    const client = this.#connect()
+    const client = this.#options.connect()
     const lose = (): void => {
       if (this.#client === client) this.#client = undefined
     }
@@ -219,15 +258,13 @@ class PostgresStore implements Store {
     client.on('end', lose)
     try {
       await client.connect()
-      await client.query('SET synchronous_commit TO on')
+      await this.#query(client, 'SET synchronous_commit TO on')
       // A client whose network has gone loses its lock in a minute or two, and not in two hours.
       for (const setting of ['idle TO 30', 'interval TO 10', 'count TO 3'])
-        await client.query(`SET tcp_keepalives_${setting}`)
-      for (const table of TABLES) await client.query(table)
-      const { rows } = await client.query(LOCK, [this.#name])
-      const isLocked = (rows[0] as { readonly held: unknown }).held === true
-      if (!isLocked || !(await this.#isStillOurs(client)))
-        throw new WalletError('STORAGE_LOCKED', { holder: 'another program' })
+        await this.#query(client, `SET tcp_keepalives_${setting}`)
+      for (const table of TABLES) await this.#query(client, table)
+      await this.#lock(client)
+      if (!(await this.#isStillOurs(client))) throw new WalletError('STORAGE_LOCKED', { holder: OTHER })
     } catch (error) {
       await client.end().catch(() => {})
       throw error
@@ -236,14 +273,30 @@ class PostgresStore implements Store {
     return client
   }
 
+  /** Waits for the lock of this store. The server may still have an older session of ours, which is ended. */
+  async #lock(client: PostgresClient): Promise<void> {
+    if (this.#session !== undefined) await this.#query(client, END_SESSION, this.#session)
+    const waitMs = this.#session === undefined ? this.#options.waitMs : RELEASE_MS
+    for (const end = timers.performance.now() + waitMs; ; await pause(POLL_MS)) {
+      const [row] = await this.#query(client, LOCK, [this.#name])
+      if (row?.held === true) break
+      if (timers.performance.now() < end) continue
+      const [other] = await this.#query(client, HOLDER, [this.#name])
+      throw new WalletError('STORAGE_LOCKED', { holder: String(other?.holder || OTHER) })
+    }
+    const [session] = await this.#query(client, SESSION)
+    this.#session = [session?.pid, session?.start]
+  }
+
   async #isStillOurs(client: PostgresClient): Promise<boolean> {
     if (this.#opening === undefined) return true
-    const { rows } = await client.query('SELECT count FROM holdfast_openings WHERE name = $1 FOR SHARE', [
-      this.#name
-    ])
-    return String((rows[0] as { readonly count: unknown } | undefined)?.count) === this.#opening
+    const sql = 'SELECT count FROM holdfast_openings WHERE name = $1 FOR SHARE'
+    const [row] = await this.#query(client, sql, [this.#name])
+    return String(row?.count) === this.#opening
   }
 }
+
+const OTHER = 'another program'
 
 // In one transaction with a lock, since two programs that make a table at once disturb each other.
 const TABLES: readonly string[] = [
@@ -252,6 +305,14 @@ const TABLES: readonly string[] = [
    holdfast_openings (name text PRIMARY KEY, count bigint NOT NULL); END $$`
 ]
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('holdfast store'), hashtext($1)) AS held"
+const SESSION =
+  'SELECT pid, extract(epoch FROM backend_start)::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()'
+const END_SESSION = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2`
+/** The server shows keys of locks as numbers without a sign. */
+const HOLDER = `SELECT application_name AS holder FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory'
+  AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND classid::bigint = hashtext('holdfast store')::bigint & 4294967295 AND objid::bigint = hashtext($1)::bigint & 4294967295`
 const COUNT_OPENING = `INSERT INTO holdfast_openings (name, count) VALUES ($1, 1)
   ON CONFLICT (name) DO UPDATE SET count = holdfast_openings.count + 1 RETURNING count`
 const UPSERT = `INSERT INTO holdfast (name, key, value) SELECT $1, key, value

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -87,15 +88,83 @@ test('a second process is refused the database of LevelDB that a first one has o
   const world = makeFakeWorld({ io: makeNodeIo() })
   const storage = levelStorage(place, { load: loadLevel })
   await t.throwsAsync(openDevice(world, { storage }), { code: 'STORAGE_LOCKED' })
+  const waiting = openDevice(world, { storage: levelStorage(place, { load: loadLevel, waitMs: 20_000 }) })
   child.kill('SIGKILL')
   await once(child, 'exit')
-  const kernel = await openDevice(world, { storage: levelStorage(place, { load: loadLevel }) })
+  const kernel = await waiting
   await kernel.close()
   await world.close()
 })
 
 const postgresAt = (url: string, name: string): StoragePlugin =>
   postgresStorage(url, { name, load: loadPostgres })
+
+/** Passes connections on to a server of this machine until they are frozen: then nothing comes of them, and no end. */
+const startSilentProxy = async (port: number) => {
+  const pairs: (readonly [Socket, Socket])[] = []
+  const proxy = createServer(near => {
+    const far = connect(port, '127.0.0.1')
+    for (const socket of [near, far]) socket.on('error', () => {})
+    near.pipe(far)
+    far.pipe(near)
+    pairs.push([near, far])
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    freeze() {
+      for (const [near, far] of pairs) {
+        near.unpipe(far).pause()
+        far.unpipe(near).pause()
+      }
+    },
+    stop() {
+      for (const pair of pairs) for (const socket of pair) socket.destroy()
+      proxy.close()
+    }
+  }
+}
+
+if (missingServer('postgres') === undefined) {
+  test('a connection to PostgreSQL whose network has gone without a word is given up, and its session ended', async t => {
+    const server = await startPostgres()
+    t.teardown(() => server.stop())
+    const url = new URL(server.url)
+    const proxy = await startSilentProxy(Number(url.port))
+    t.teardown(() => proxy.stop())
+    url.port = `${proxy.port}`
+    const options = { name: 'a', load: loadPostgres, answerMs: 1000 }
+    const store = await openPostgresStore(url.href, options)
+    const [key, value] = [Uint8Array.of(1), Uint8Array.of(2)]
+    await store.batch([{ key, value }])
+    for (let round = 0; round < 2; round += 1) {
+      proxy.freeze()
+      const began = performance.now()
+      t.is(await codeOf(store.batch([{ key, value: Uint8Array.of(3) }])), 'STORAGE_FAILED')
+      t.true(performance.now() - began < 5000)
+      // The server has the old session still, with its lock.
+      await store.batch([{ key, value: Uint8Array.of(4) }])
+      t.deepEqual(await store.getMany([key]), [Uint8Array.of(4)])
+    }
+    proxy.freeze()
+    const began = performance.now()
+    await store.close()
+    t.true(performance.now() - began < 5000)
+  })
+
+  test('a second program waits for a store in PostgreSQL, and is told who has it', async t => {
+    const server = await startPostgres()
+    t.teardown(() => server.stop())
+    const options = { name: 'a', load: loadPostgres, holder: 'holdfast send (process 7)' }
+    const first = await openPostgresStore(server.url, options)
+    const refusal = await t.throwsAsync(openPostgresStore(server.url, { ...options, waitMs: 300 }))
+    t.is(refusal?.message, 'The data folder is in use by holdfast send (process 7)')
+    const waiting = openPostgresStore(server.url, { ...options, waitMs: 20_000 })
+    await first.close()
+    await (await waiting).close()
+  })
+}
 
 if (missingServer('postgres') === undefined)
   test('a store in PostgreSQL is refused while another program has it, and to one that lost it to another meanwhile', async t => {

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { compact } from '../../../kernel/base/compact.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
 import { openLevelStore } from '../../../plugins/storage/level.ts'
@@ -217,3 +218,95 @@ test.serial('a connection to PostgreSQL that may be left within a transaction is
   t.is(statements.filter(statement => statement === 'connect').length, 2)
   await store.close()
 })
+
+/** A connection that answers no statement after the given one, until it is ended. */
+const silentPostgres = (silentFrom: string, statements: string[]) => ({
+  name: 'alice',
+  answerMs: 40,
+  load: async () => ({
+    Client: class {
+      #fail: (error: Error) => void = () => {}
+      async connect() {
+        statements.push('connect')
+      }
+      on() {}
+      async end() {
+        this.#fail(new Error('Connection terminated'))
+      }
+      async query(text: string) {
+        const statement = text.trim().split(/\s/)[0] ?? ''
+        statements.push(statement)
+        const isFirst = statements.filter(each => each === 'connect').length === 1
+        if (isFirst && statements.includes('BEGIN') && statement === silentFrom)
+          return new Promise<never>((_, reject) => {
+            this.#fail = reject
+          })
+        return { rows: [{ held: true, count: '1' }] }
+      }
+    }
+  })
+})
+
+test.serial(
+  'a connection to PostgreSQL that does not answer is given up, and the next call makes another',
+  async t => {
+    for (const [silentFrom, mayBeSaved] of [
+      ['BEGIN', undefined],
+      ['INSERT', undefined],
+      ['COMMIT', true]
+    ] as const) {
+      const statements: string[] = []
+      const store = await openPostgresStore('postgres://host', silentPostgres(silentFrom, statements))
+      const change = { key: Uint8Array.of(1), value: Uint8Array.of(2) }
+      const error = await t.throwsAsync(store.batch([change]), { code: 'STORAGE_FAILED' }, silentFrom)
+      t.is((error as { details?: { mayBeSaved?: true } }).details?.mayBeSaved, mayBeSaved)
+      await store.batch([change])
+      t.is(statements.filter(statement => statement === 'connect').length, 2)
+      await store.close()
+    }
+  }
+)
+
+test.serial(
+  'a store that another program has is waited for as long as is asked, in PostgreSQL and LevelDB',
+  async t => {
+    let isHeld = true
+    const postgres = async () => ({
+      Client: class {
+        async connect() {}
+        on() {}
+        async end() {}
+        async query(text: string) {
+          const holder = text.includes('application_name') ? { holder: 'holdfast send (process 7)' } : {}
+          return { rows: [{ held: !isHeld, count: '1', ...holder }] }
+        }
+      }
+    })
+    const level = async () => ({
+      ClassicLevel: class {
+        async open() {
+          if (isHeld) throw Object.assign(new Error('locked'), { code: 'LEVEL_LOCKED' })
+        }
+        async close() {}
+      }
+    })
+    const openers = [
+      (waitMs?: number) =>
+        openPostgresStore('postgres://host', { name: 'a', load: postgres, ...compact({ waitMs }) }),
+      (waitMs?: number) => openLevelStore('folder', { load: level as never, ...compact({ waitMs }) })
+    ]
+    const holders = ['holdfast send (process 7)', 'another process']
+    for (const [i, open] of openers.entries()) {
+      isHeld = true
+      for (const waitMs of [undefined, 150]) {
+        const error = await t.throwsAsync(open(waitMs), { code: 'STORAGE_LOCKED' })
+        t.is(error?.message, `The data folder is in use by ${holders[i]}`)
+      }
+      const waiting = open(10_000)
+      setTimeout(() => {
+        isHeld = false
+      }, 200)
+      await (await waiting).close()
+    }
+  }
+)
