@@ -39,8 +39,8 @@ export interface LoginErrorDetails {
   CONNECTION_LOST: { server: string; reason: string }
   /** `refused`: which kind of chain the server shows; `reason`: in words. */
   CHAIN_REFUSED: { server: string; reason: string; refused: 'clock' | 'forged' | 'stale' | 'weaker' }
-  /** `limit`: how many addresses the server watches for one device. */
-  SERVER_FULL: { server: string; limit: number }
+  /** `limit`: how many addresses the server watches for one device. `failing`: the others that failed within the last minute. */
+  SERVER_FULL: { server: string; limit: number; failing?: string }
   /** The body was no JSON. */
   INVALID_JSON: { status: number }
   /** The JSON has another shape than the protocol says. `path` names the field, `rule` what it broke. */
@@ -195,9 +195,15 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
   SERVER_FULL: {
     name: 'NetworkError',
     exitCode: 20,
-    message: ({ server, limit }) =>
-      `${server} watches no more than ${limit} addresses for this device, and no other server has room for this wallet`,
-    hint: () => 'Name one more server of this currency, or pause wallets that you do not need now.',
+    message: ({ server, limit, failing }) =>
+      `${server} watches no more than ${limit} addresses for this device, and ` +
+      (failing === undefined
+        ? 'no other server has room for this wallet'
+        : `${failing} failed within the last minute, so that no other server is left for this wallet`),
+    hint: ({ failing }) =>
+      failing === undefined
+        ? 'Name one more server of this currency, or pause wallets that you do not need now.'
+        : 'Those that failed are tried again in a minute. Name one more server of this currency if they fail again.',
     retryable: true
   },
   INVALID_JSON: {

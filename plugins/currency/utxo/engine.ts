@@ -87,8 +87,8 @@ class UtxoEngine implements CurrencyEngine {
   #fault = ''
   /** The connection of the last scan. */
   #scanned: { readonly pool: ElectrumPool; readonly generation: number } | undefined
-  /** True while no server has room for the wallet. */
-  #isRefused = false
+  /** While no server has room for the wallet: why. */
+  #refusal = ''
 
   constructor(options: UtxoEngineOptions, request: EngineRequest, keys: AccountKeys) {
     this.#request = request
@@ -108,7 +108,7 @@ class UtxoEngine implements CurrencyEngine {
       onScript: (scripthash, status) => this.#onScript(scripthash, status),
       onLost: loss => this.#reports.connection(loss),
       onReady: () => {
-        if (!this.#isRefused) this.#reportStatus('')
+        this.#reportStatus('')
         this.#reports.connection(undefined)
       },
       onFault: text => this.#reportStatus(text)
@@ -241,9 +241,7 @@ class UtxoEngine implements CurrencyEngine {
   async broadcastTx(transaction: EngineTransaction): Promise<EngineTransaction> {
     this.#checkAlive()
     this.#attach()
-    // A payment waits for a server that comes back.
-    await this.#seat.ready(SEND_MS, true)
-    await broadcast(this.#pool, transaction, this.#state.parentsOf(transaction))
+    await broadcast(this.#seat, transaction, this.#state.parentsOf(transaction))
     return transaction
   }
 
@@ -331,16 +329,20 @@ class UtxoEngine implements CurrencyEngine {
     for (const record of this.#state.table.records())
       if (record.generation === pool.generation) record.generation = 0
     if (pool === this.#pool && !this.#seat.move()) {
-      this.#isRefused = true
-      throw new WalletError('SERVER_FULL', { server, limit })
+      const { failing } = this.#seat
+      const refusal = new WalletError('SERVER_FULL', { server, limit, ...compact({ failing }) })
+      this.#refusal = refusal.message
+      throw refusal
     }
     await this.#seat.ready(READY_MS)
     this.#scanSoon()
   }
 
   #onScanned(): void {
-    if (this.#isRefused) this.#reportStatus('')
-    this.#isRefused = false
+    if (this.#refusal !== '') {
+      this.#refusal = ''
+      this.#reportStatus('')
+    }
     this.#scanned = { pool: this.#pool, generation: this.#pool.generation }
     // In the background: a wallet does not wait for a second server.
     this.#opinion.compareSoon(
@@ -434,7 +436,8 @@ class UtxoEngine implements CurrencyEngine {
 
   /** Reports what does not work, or else what two servers differ about as long as they do. */
   #showStatus(): void {
-    this.#reports.status(this.#fault === '' ? this.#opinion.concern : this.#fault)
+    const faults = new Set([this.#fault, this.#refusal].filter(text => text !== ''))
+    this.#reports.status(faults.size === 0 ? this.#opinion.concern : [...faults].join('; '))
   }
 
   /** A height alone can ripen coins, and a signed payment reserve them. */
@@ -459,7 +462,6 @@ class UtxoEngine implements CurrencyEngine {
 }
 
 const READY_MS = 20_000
-const SEND_MS = 15_000
 /** The server pushes what changes, and a new connection scans: a look finds what both have missed. */
 const LOOK_AGAIN_MS = 60_000
 /** With each look, the wallet asks what has become of its payments. */

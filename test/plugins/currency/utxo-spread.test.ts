@@ -1,7 +1,10 @@
 import test from 'ava'
 import { type ServerKind, serverKinds } from '../../../fake-server/electrum/kinds.ts'
+import { nativeAmount } from '../../../kernel/plugin-api.ts'
 import { isSynced, makeSpreadWorld, openMany } from './spread-world.ts'
 import { type TestWallet, until } from './utxo-world.ts'
+
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 /** Starts a wallet that has to look for a server, and waits until it is in step. */
 const begin = async (wallet: TestWallet): Promise<void> => {
@@ -253,3 +256,66 @@ test.serial('through a proxy, a server that refuses one wallet still has the nex
   t.is(first?.subscribed().size, 26)
   t.is(second?.learned.size, 26, 'the second server learns nothing of it')
 })
+
+test.serial(
+  'a wallet that finds no room says which servers have only failed, and that its own is full',
+  async t => {
+    const kind: ServerKind = { ...serverKinds.ours, atLimit: 'refused' }
+    const world = makeSpreadWorld(t, { limits: [9000, 60], kind })
+    const made = (await openMany(world, 3)).map(({ wallet }) => wallet)
+    const [one, two, three] = made as [TestWallet, TestWallet, TestWallet]
+    const [first, second] = world.servers
+    first?.kill()
+    await begin(one)
+    await look(two)
+    await t.throwsAsync(look(three), {
+      code: 'SERVER_FULL',
+      message: /s2\.test:1 watches no more than 60 .* s1\.test failed within the last minute/
+    })
+    second?.kill()
+    const { statuses } = three.reported
+    await until('the loss is shown beside the refusal', () =>
+      /closed.*; .*watches no more than 60/.test(statuses.at(-1) ?? '')
+    )
+    first?.revive()
+    await until('it is in step', () => isSynced(three))
+    t.is(statuses.at(-1), '')
+  }
+)
+
+test.serial('an error names the servers that were tried for a wallet, and no others', async t => {
+  const kind: ServerKind = { ...serverKinds.ours, atLimit: 'refused' }
+  const world = makeSpreadWorld(t, { limits: [60, 9000], kind })
+  const made = (await openMany(world, 3)).map(({ wallet }) => wallet)
+  for (const wallet of made) await look(wallet)
+  const { engine, reported } = made[2] as TestWallet
+  const [, second] = world.servers
+  t.is(second?.subscribed().size, 26)
+  // The timers of the io keep no process alive.
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
+  second?.kill()
+  await until('it has lost its server', () => reported.connections.at(-1) !== undefined)
+  await t.throwsAsync(engine.syncNetwork({}), {
+    code: 'NETWORK',
+    message: /^Could not reach tcp:\/\/s2\.test:1/
+  })
+})
+
+test.serial(
+  'a payment that has not left when its server dies goes to the next server of the wallet',
+  async t => {
+    const world = makeSpreadWorld(t, { limits: [9000, 9000] })
+    const [made] = await openMany(world, 1)
+    const wallet = made?.wallet as TestWallet
+    await begin(wallet)
+    const { engine, privateKeys } = wallet
+    const spendTargets = [{ publicAddress: PAYEE, nativeAmount: nativeAmount('2000') }]
+    const draft = await engine.makeSpend({ tokenId: null, spendTargets }, {})
+    const signed = await engine.signTx(draft, privateKeys)
+    // The wallet learns of it with the next turn of the event loop, before the bytes would leave.
+    world.servers[0]?.kill()
+    await engine.broadcastTx(signed, {})
+    t.is(String(world.chain.balance(PAYEE).unconfirmed), '2000')
+  }
+)

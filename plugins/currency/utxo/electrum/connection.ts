@@ -2,15 +2,13 @@ import {
   type AbortSignalLike,
   type Channel,
   type Clock,
-  type ConnectionLoss,
   type Io,
   type Json,
   type JsonObject,
   patienceOf,
   type SigningOptions,
   type Txid,
-  tryJsonText,
-  WalletError
+  tryJsonText
 } from '../../../../kernel/plugin-api.ts'
 import type { BlockCursor, ScriptSource } from '../wallet/scripts.ts'
 import {
@@ -41,7 +39,11 @@ export interface UnspentItem {
 export interface ChainConnection {
   readonly url: string
   readonly isOpen: boolean
-  /** Sends requests in one go; each promise settles by itself. @throws ElectrumRefusal, ElectrumFault */
+  /**
+   * Sends requests in one go; each promise settles by itself.
+   *
+   * @throws NotSent for a payment that has not left, and may go to another server; ElectrumRefusal, ElectrumFault
+   */
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[]
   /** The block below which the payments that it has shown stand; absent where a start costs no more without it. */
   readonly cursor?: BlockCursor | undefined
@@ -173,11 +175,13 @@ class ElectrumConnection implements ChainConnection {
   }
 
   #rejectAll(error: Error): void {
-    const waiting = [...this.#sent.values(), ...this.#payments.splice(0), ...this.#queue.splice(0)]
+    const waiting = [...this.#sent.values(), ...this.#queue.splice(0)]
+    const payments = this.#payments.splice(0)
     this.#abandoned.end()
     for (const { batch } of this.#sent.values()) this.#habits.release(batch)
     this.#sent.clear()
     for (const { reject } of waiting) reject(error)
+    for (const { reject } of payments) reject(new NotSent(error))
   }
 
   #flushSoon(): void {
@@ -402,6 +406,14 @@ const refusalOf = (error: Json): ElectrumRefusal => {
   )
 }
 
+/** A payment that has not left: the connection was gone before its bytes were sent. */
+export class NotSent extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause })
+    this.name = 'NotSent'
+  }
+}
+
 /** A server's own refusal of one request; the connection goes on. */
 export class ElectrumRefusal extends Error {
   readonly code: number | undefined
@@ -463,24 +475,3 @@ export const hostOf = ({ url }: Pick<ChainServer, 'url'>): string =>
 /** The words of a failure, for a person. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'The connection failed'
-
-/**
- * The error of a list of which no server can be asked.
- *
- * @param loss - of the one that failed last
- * @param reason - why there is no server, where none has failed
- */
-export const unreachable = (
-  servers: readonly ChainServer[],
-  loss: ConnectionLoss | undefined,
-  reason: string
-): WalletError => {
-  const { refused, ...lost } = loss ?? { server: servers[0]?.url ?? 'the chain', reason }
-  if (refused !== undefined) return new WalletError('CHAIN_REFUSED', { ...lost, refused })
-  const many = servers.length
-  return new WalletError('NETWORK', {
-    path: 'electrum',
-    server: many < 2 ? lost.server : `any of ${many} servers, the last of them ${lost.server}`,
-    reason: lost.reason
-  })
-}

@@ -10,26 +10,44 @@ import { type BlockHeader, merkleBranchRoot } from '../chain/header.ts'
 import { ChainRefusal } from '../chain/header-chain.ts'
 import { type Ledger, type ReservedCoins, type ReservedPayment, rivalOf } from '../wallet/ledger.ts'
 import type { ScriptRecord } from '../wallet/scripts.ts'
-import { ElectrumFault, ElectrumRefusal } from './connection.ts'
+import { ElectrumFault, ElectrumRefusal, NotSent } from './connection.ts'
 import type { ElectrumPool } from './pool.ts'
 import { type HistoryItem, readHistory, readPackage, readProof, readTxHex } from './replies.ts'
+import type { WalletSeat } from './spread.ts'
 
 /**
  * Sends signed bytes to the network. Sending the same bytes again is harmless.
  *
- * What a node refuses alone is sent once more with the unconfirmed payments that it spends, where the server takes that: those may pay
- * less than nodes keep, and it for them.
+ * If the connection is gone before the bytes have left, the server that the wallet has next gets them, once. What a node refuses alone
+ * is sent once more with the unconfirmed payments that it spends, where the server takes that: those may pay less than nodes keep, and
+ * it for them.
  *
  * @param parents - the bytes of those payments
  * @throws BROADCAST_REFUSED if a node says no and does not have the transaction; NETWORK if nobody could be asked
  */
 export const broadcast = async (
-  pool: ElectrumPool,
-  { txid, signedTx }: EngineTransaction,
+  seat: Pick<WalletSeat, 'pool' | 'ready'>,
+  transaction: EngineTransaction,
   parents: readonly string[] = []
 ): Promise<void> => {
   // A payment waits for a server that comes back.
-  await pool.whenReady(READY_MS, true)
+  await seat.ready(SEND_MS, true)
+  try {
+    return await send(seat.pool, transaction, parents)
+  } catch (error) {
+    if (!(error instanceof NotSent)) throw error
+  }
+  await seat.ready(SEND_MS, true)
+  await send(seat.pool, transaction, parents)
+}
+
+/** Sends signed bytes to the server of a pool. @throws NotSent if its connection is gone already */
+const send = async (
+  pool: ElectrumPool,
+  { txid, signedTx }: EngineTransaction,
+  parents: readonly string[]
+): Promise<void> => {
+  if (!pool.isReady) throw new NotSent(new Error('The connection is closed'))
   const [sent] = pool.callMany([{ method: 'blockchain.transaction.broadcast', params: [signedTx] }])
   try {
     await sent
@@ -69,7 +87,7 @@ const sendTogether = async (
   }
 }
 
-const READY_MS = 15_000
+const SEND_MS = 15_000
 const KNOWN =
   /already.in.(block.?chain|mempool|utxo)|txn-already-(in-mempool|known)|outputs already in utxo set/i
 

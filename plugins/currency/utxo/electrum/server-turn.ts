@@ -1,6 +1,6 @@
 import { type ConnectionLoss, compact, WalletError } from '../../../../kernel/plugin-api.ts'
 import { ChainRefusal } from '../chain/header-chain.ts'
-import { type ChainServer, reasonOf, unreachable } from './connection.ts'
+import { type ChainServer, reasonOf } from './connection.ts'
 import type { ServerScores } from './server-scores.ts'
 
 /** The servers that one pool tries in turn, and how they have failed. */
@@ -12,6 +12,8 @@ export class ServerTurn {
   #failures = 0
   /** How often a connection failed since a server was last ready for a while. */
   #untrusted = 0
+  /** The servers that failed since then. */
+  readonly #failed = new Set<string>()
   /** Of the server that failed last. */
   loss: ConnectionLoss | undefined
 
@@ -29,6 +31,7 @@ export class ServerTurn {
   startAt(place: number): void {
     this.#failures = place
     this.#untrusted = 0
+    this.#failed.clear()
     this.loss = undefined
   }
 
@@ -50,6 +53,7 @@ export class ServerTurn {
   trust(server: ChainServer): void {
     this.#failures %= this.#scores.servers.length
     this.#untrusted = 0
+    this.#failed.clear()
     this.#scores.noteTrust(server)
   }
 
@@ -57,6 +61,7 @@ export class ServerTurn {
     this.#scores.noteFailure(server)
     this.#failures++
     this.#untrusted++
+    this.#failed.add(server.url)
     const refused = error instanceof ChainRefusal ? error.reason : undefined
     this.loss = { server: server.url, reason: reasonOf(error), ...compact({ refused }) }
     return this.loss
@@ -74,9 +79,18 @@ export class ServerTurn {
     return Math.round(delay * (1 + random / 512))
   }
 
-  /** The error where no server can be asked. @param reason - why there is none, where none has failed */
+  /** The error where no server can be asked: it names those that were. @param reason - why there is none, where none has failed */
   unreachable(reason: string): WalletError {
-    return unreachable(this.#scores.servers, this.loss, reason)
+    const { servers } = this.#scores
+    const next = servers[this.#failures % Math.max(1, servers.length)]
+    const { refused, ...lost } = this.loss ?? { server: next?.url ?? 'the chain', reason }
+    if (refused !== undefined) return new WalletError('CHAIN_REFUSED', { ...lost, refused })
+    const many = this.#failed.size
+    return new WalletError('NETWORK', {
+      path: 'electrum',
+      server: many < 2 ? lost.server : `any of ${many} servers, the last of them ${lost.server}`,
+      reason: lost.reason
+    })
   }
 
   /** What a wallet met while a server was there: the loss of it, or of every server if none stays. */

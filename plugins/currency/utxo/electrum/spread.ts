@@ -246,6 +246,13 @@ export class WalletSeat {
   /** True if a host has not refused the wallet, as far as is noted. */
   readonly mayUse = (host: string | undefined): boolean => !this.#refusedAt.has(host ?? '')
 
+  /** The hosts that were not asked for room because they have failed within a minute; undefined if there is none. */
+  get failing(): string | undefined {
+    const hosts = new Set(this.scores.servers.map(hostOf))
+    const failing = [...hosts].filter(host => this.scores.isFailing(host))
+    return failing.length === 0 ? undefined : failing.join(', ')
+  }
+
   /** Goes to another server with room. @returns false if there is none */
   move(): boolean {
     const pool = this.#spread.findOther(this)
