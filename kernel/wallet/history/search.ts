@@ -26,23 +26,29 @@ export const normalizeQuery = (query: string): string => {
 }
 
 /**
- * The texts of a transaction, or of a part of one, that a search looks into, not yet in lower case.
+ * Adds the texts of a transaction, or of a part of one, that a search looks into.
  *
  * Another list, or another spelling, needs another {@link SEARCH_FORM}: the texts of rows are kept on the disk.
  *
  * @param fiatCode - such as `iso:USD`: only amounts in this currency are searched; those in all of them without it
  * @see specification §5 "Transaction search"
  */
-const searchTexts = (part: Partial<SearchableTransaction>, fiatCode?: string): string[] => {
-  const { metadata: { category, name, notes, exchangeAmount = {} } = {}, swapData } = part
-  const { txid, nativeAmount, ourReceiveAddresses = [], memos = [], spendTargets = [] } = part
-  const texts = [txid, nativeAmount, category, name, notes, swapData?.plugin.displayName]
-  texts.push(...ourReceiveAddresses)
-  for (const { value } of memos) texts.push(value)
-  for (const [code, amount] of Object.entries(exchangeAmount))
-    if (fiatCode === undefined || code === fiatCode) texts.push(String(amount))
-  for (const { publicAddress, memo } of spendTargets) texts.push(publicAddress, memo)
-  return texts.flatMap(text => (text === undefined ? [] : withoutMarks(text)))
+const addSearchTexts = (
+  texts: (string | undefined)[],
+  part: Partial<SearchableTransaction>,
+  fiatCode?: string
+): void => {
+  const { metadata, ourReceiveAddresses, memos, spendTargets } = part
+  texts.push(part.txid, part.nativeAmount, part.swapData?.plugin.displayName)
+  if (ourReceiveAddresses !== undefined) texts.push(...ourReceiveAddresses)
+  if (memos !== undefined) for (const { value } of memos) texts.push(value)
+  if (spendTargets !== undefined)
+    for (const { publicAddress, memo } of spendTargets) texts.push(publicAddress, memo)
+  if (metadata === undefined) return
+  const { category, name, notes, exchangeAmount } = metadata
+  texts.push(category, name, notes)
+  for (const code in exchangeAmount)
+    if (fiatCode === undefined || code === fiatCode) texts.push(String(exchangeAmount[code]))
 }
 
 /**
@@ -65,8 +71,11 @@ export const searchTextOf = ({ reports, file }: HistoryRow): string => {
     for (const assets of [file.tokens, file.currencies])
       for (const { metadata } of Object.values(assets)) parts.push({ metadata })
   }
-  const texts = parts.flatMap(part => searchTexts(part))
-  return searchable(texts.join(SEPARATOR).toLowerCase() + SEPARATOR)
+  const texts: (string | undefined)[] = []
+  for (const part of parts) addSearchTexts(texts, part)
+  let joined = ''
+  for (const text of texts) if (text !== undefined) joined += withoutMarks(text) + SEPARATOR
+  return searchable(joined.toLowerCase())
 }
 
 /** A text in the form of {@link searchTextOf}: halves of characters, which have no UTF-8, are spelt out (pure). */
@@ -76,7 +85,11 @@ export const searchable = (text: string): string =>
 /** Checks if a search finds a transaction (pure). `query`: as {@link normalizeQuery} gives it. */
 export const matchesSearch = (tx: SearchableTransaction, query: string, fiatCode: string): boolean => {
   const wanted = searchable(query)
-  return searchTexts(tx, fiatCode).some(text => searchable(text.toLowerCase()).includes(wanted))
+  const texts: (string | undefined)[] = []
+  addSearchTexts(texts, tx, fiatCode)
+  return texts.some(
+    text => text !== undefined && searchable(withoutMarks(text).toLowerCase()).includes(wanted)
+  )
 }
 
 /** Stands behind each text, so that no query is found across two of them. */
