@@ -55,6 +55,14 @@ const MAX_FILE = 1_000_000
 /** The path of the settings. */
 export const settingsPath = ({ config }: Pick<ProfilePaths, 'config'>): string => join(config, FILE)
 
+/** The paths of the files of secrets, which only their owner can read. */
+export const secretPaths = ({
+  config
+}: Pick<ProfilePaths, 'config'>): { readonly apiKey: string; readonly nodeLogins: string } => ({
+  apiKey: join(config, KEY_FILE),
+  nodeLogins: join(config, LOGIN_FILE)
+})
+
 /**
  * Reads the settings of a profile; undefined for a profile of the fake world, which has none.
  *
@@ -89,8 +97,8 @@ export const networkOf = (paths: Pick<ProfilePaths, 'config'>): ProfileNetwork |
 }
 
 /** Reads the API key of the login server, which stands in a file of its own; undefined if there is none. */
-export const readApiKey = ({ config }: Pick<ProfilePaths, 'config'>): string | undefined => {
-  const path = join(config, KEY_FILE)
+export const readApiKey = (paths: Pick<ProfilePaths, 'config'>): string | undefined => {
+  const { apiKey: path } = secretPaths(paths)
   if (!existsSync(path)) return undefined
   const value = tryJsonText(readFileSync(path, 'utf8'))
   if (isRecord(value) && typeof value.apiKey === 'string') return value.apiKey
@@ -102,14 +110,12 @@ export const writeApiKey = ({ config }: Pick<ProfilePaths, 'config'>, apiKey: st
   writeState(config, KEY_FILE, { apiKey })
 
 /** Removes the API key, such as that of another login server. */
-export const removeApiKey = ({ config }: Pick<ProfilePaths, 'config'>): void =>
-  rmSync(join(config, KEY_FILE), { force: true })
+export const removeApiKey = (paths: Pick<ProfilePaths, 'config'>): void =>
+  rmSync(secretPaths(paths).apiKey, { force: true })
 
 /** Reads the logins of nodes, `user:password` by `host:port`, which stand in a file of their own. */
-export const readNodeLogins = ({
-  config
-}: Pick<ProfilePaths, 'config'>): Readonly<Record<string, string>> => {
-  const path = join(config, LOGIN_FILE)
+export const readNodeLogins = (paths: Pick<ProfilePaths, 'config'>): Readonly<Record<string, string>> => {
+  const { nodeLogins: path } = secretPaths(paths)
   if (!existsSync(path)) return {}
   const value = tryJsonText(readFileSync(path, 'utf8'))
   if (isRecord(value) && Object.values(value).every(isText)) return value as Readonly<Record<string, string>>

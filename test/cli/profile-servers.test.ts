@@ -194,3 +194,31 @@ onTerminal('on a terminal the question for a certificate comes when its server i
   t.is(certificates[0].fingerprint, fingerprintOf(first))
   t.deepEqual(tls.received, [])
 })
+
+onTerminal(
+  'on a terminal the API key of a login server is typed where no file has it, and not shown',
+  async t => {
+    const home = homeFor(t)
+    const words = [
+      'profile',
+      'create',
+      'own',
+      '--network',
+      'regtest',
+      '--login-server',
+      'http://localhost:1/api'
+    ]
+    const { code, screen, drawn } = await runOnTerminal(t, words, {
+      home,
+      typed: [
+        [/API key of the login server/, 'a-key-of-the-owner\r'],
+        [/Type "yes"/, 'yes\r']
+      ]
+    })
+    t.is(code, 0, screen)
+    t.false(`${screen}${drawn}`.includes('a-key-of-the-owner'))
+    const { settings } = await done(run(home, 'profile show own'))
+    const { apiKey } = JSON.parse(readFileSync(settings['API key'].from, 'utf8'))
+    t.is(apiKey, 'a-key-of-the-owner')
+  }
+)

@@ -363,7 +363,9 @@ test('the login of a node stands in no result, is one of one node, and is forgot
   ])
   const shown = await run(home, 'profile show real')
   for (const { stdout, stderr } of [made, shown]) t.false((stdout + stderr).includes('a-word-of-the-node'))
-  t.deepEqual(shown.json.data.settings[`login of ${one}`].value, ['set'])
+  const { value, from } = shown.json.data.settings[`login of ${one}`]
+  t.deepEqual(value, ['set'])
+  t.true(readFileSync(from, 'utf8').includes('a-word-of-the-node'), 'it names the file')
   const { config } = profilePaths('real', { HOLDFAST_HOME: home })
   const file = join(config, 'node-logins.json')
   t.is(statSync(file).mode & 0o077, 0)

@@ -17,6 +17,7 @@ import {
   readApiKey,
   readNodeLogins,
   readProfile,
+  secretPaths,
   settingsPath
 } from '../../profile/settings.ts'
 import { readCurrentAccount } from '../../profile/state-files.ts'
@@ -150,13 +151,13 @@ export const shownProfile = (
     }
   const { network } = profile
   const file = settingsPath(paths)
-  const settings = settingsOf(profile, readApiKey(paths) !== undefined, Object.keys(readNodeLogins(paths)))
+  const settings = settingsOf(profile, paths)
   const certificates = profileCertificates(paths, false).list()
   const hosts = [...namedHosts(profile, addedHosts(paths))].sort()
   const json: JsonObject = Object.fromEntries(
-    settings.map(([label, value]) => [
+    settings.map(([label, value, , from = file]) => [
       label,
-      { value: [...value], from: value.length === 0 ? 'not set' : file }
+      { value: [...value], from: value.length === 0 ? 'not set' : from }
     ])
   )
   return {
@@ -178,10 +179,12 @@ export const shownProfile = (
         ['name', name],
         ['default', isDefault ? 'yes' : 'no'],
         ...settings.map(
-          ([label, value, missing]) =>
+          ([label, value, missing, from]) =>
             [
               label,
-              value.length === 0 ? { text: `not set: ${missing}`, tone: 'dim' as const } : value.join(' ')
+              value.length === 0
+                ? { text: `not set: ${missing}`, tone: 'dim' as const }
+                : [...value, ...(from === undefined ? [] : [`in ${from}`])].join(' ')
             ] as const
         ),
         ...certificates.map(known => [`certificate of ${known.server}`, certificateText(known)] as const),
@@ -200,9 +203,12 @@ const certificateText = (known: KnownServer | DamagedServer): CellLike => {
   return `SHA-256 ${fingerprint}, pinned ${localTime(new Date(since))}`
 }
 
-type Setting = readonly [label: string, value: readonly string[], missing: string]
+/** `from`: the file of a value that is not in that of the settings. */
+type Setting = readonly [label: string, value: readonly string[], missing: string, from?: string]
 
-const settingsOf = (profile: RealProfile, hasKey: boolean, logins: readonly string[]): readonly Setting[] => {
+const settingsOf = (profile: RealProfile, paths: ProfilePaths): readonly Setting[] => {
+  const files = secretPaths(paths)
+  const logins = Object.keys(readNodeLogins(paths))
   const { network, loginServer, syncServers, infoServers, chains, providers, created } = profile
   const { proxy, pinsCertificates } = profile
   return [
@@ -210,8 +216,9 @@ const settingsOf = (profile: RealProfile, hasKey: boolean, logins: readonly stri
     ['login server', loginServer === undefined ? [] : [loginServer], 'accounts are on this device only'],
     [
       'API key',
-      hasKey ? ['set'] : [],
-      loginServer === undefined ? 'not needed' : 'the login server needs one'
+      readApiKey(paths) === undefined ? [] : ['set'],
+      loginServer === undefined ? 'not needed' : 'the login server needs one',
+      files.apiKey
     ],
     ['sync servers', syncServers, 'other devices see nothing of this one'],
     ['info servers', infoServers, 'not needed'],
@@ -219,8 +226,9 @@ const settingsOf = (profile: RealProfile, hasKey: boolean, logins: readonly stri
     ...(Object.keys(chains).length === 0 ? [['chains', [], 'no wallet sees its coins'] as const] : []),
     ...nodesOf(profile).map((node): Setting => {
       const cookie = profile.nodeCookies?.[node]
-      const login = cookie === undefined ? (logins.includes(node) ? ['set'] : []) : [`in ${cookie}`]
-      return [`login of ${node}`, login, 'the node refuses to answer without one']
+      const missing = 'the node refuses to answer without one'
+      if (cookie !== undefined) return [`login of ${node}`, [`in ${cookie}`], missing]
+      return [`login of ${node}`, logins.includes(node) ? ['set'] : [], missing, files.nodeLogins]
     }),
     ['providers', providers, 'no rates and no swaps'],
     ['proxy', proxy === undefined ? [] : [proxy], 'servers see your address on the network'],
