@@ -109,13 +109,16 @@ export const withNode = (
 ): void => {
   test(title, async t => {
     if (!(await needsNode(t, options.coin))) return
-    t.timeout(STORY_MS)
+    // With `--full` a story can wait for its turn longer than it may take.
+    t.timeout(QUEUE_MS)
     await takeTurn(t, options.delayMs === undefined ? AT_ONCE : LATE_AT_ONCE)
+    t.timeout(STORY_MS)
     await run(t, await openNodeLab(t, options))
   })
 }
 
 const STORY_MS = 280_000
+const QUEUE_MS = 3_600_000
 
 /** Waits until few other tests of the file run. They wait for each other's nodes if all of them run at once. */
 const takeTurn = async (t: ExecutionContext, most: number): Promise<void> => {
