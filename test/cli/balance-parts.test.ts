@@ -48,6 +48,17 @@ test.serial(
   }
 )
 
+test.serial('a payment says how well it is known, in the list, alone and in JSON', async t => {
+  const { stdout } = await run('tx', 'list', 'Savings')
+  t.regex(stdout, /\tclaimed\t/)
+  const [{ txid, grade }] = JSON.parse((await run('tx', 'list', 'Savings', '--json')).stdout).data
+    .transactions
+  t.is(grade, 'claimed')
+  t.regex((await run('tx', 'show', 'Savings', txid)).stdout, /^grade\tclaimed$/m)
+  const { tx } = JSON.parse((await run('tx', 'show', 'Savings', txid, '--json')).stdout).data
+  t.is(tx.grade, 'claimed')
+})
+
 test.serial('the balance shows what is reserved for a payment that is signed but not sent', async t => {
   const file = `${home}/payment`
   await run(

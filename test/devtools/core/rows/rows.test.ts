@@ -93,6 +93,19 @@ test('an engine row shows the state of the engine, its current work and the bala
   t.is(rows[0]?.errorCode, 'ENGINE_FAILED')
 })
 
+test('an engine row says how well a balance is known, and the payments that it came from', t => {
+  const details = { spendable: '100', incoming: '0', immature: '0', reserved: '0' }
+  const gradeOf = (more: object): string | undefined => {
+    const balanceDetails = { '': { ...details, ...more } } as never
+    const known = wallet('w1', { balances: { '': '100' }, balanceDetails })
+    return engineRows(viewOf({ wallets: [['w1', known]], engines: [['w1', engine('w1')]] }))[0]?.balances[0]
+      ?.grade
+  }
+  t.is(gradeOf({ grade: 'claimed', paymentsGrade: 'proven' }), 'claimed (payments proven)')
+  t.is(gradeOf({ grade: 'agreed', paymentsGrade: 'agreed' }), 'agreed')
+  t.is(gradeOf({}), undefined)
+})
+
 test('an engine row stays the same object until its engine, wallet, account or currency changes', t => {
   const view = viewOf({
     wallets: [['w1', wallet('w1', { balances: { '': '50000000' } })]],
