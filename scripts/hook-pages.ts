@@ -17,7 +17,8 @@ const KINDS: Readonly<Record<DispatchKind, { readonly runs: string; readonly fai
   },
   gated: {
     runs: 'in order; each may object.',
-    fails: 'An objection is the verdict and reaches the caller unchanged.'
+    fails:
+      'An objection is the verdict: an error of the catalogue reaches the caller unchanged, any other one as the cause of SIGN_REFUSED, and the answer false is one, too.'
   },
   piped: {
     runs: 'a value passes through.',
@@ -227,7 +228,7 @@ const failureOf = ({ dispatch, key }: HookRow, fails: string): string => {
   if (dispatch === 'asked')
     return `${fails} The caller gets \`PLUGIN_FAILED\`, ${key === undefined ? 'and nothing is opened' : 'and no other plugin is concerned'}.`
   return dispatch === 'gated'
-    ? `${fails} So does a tap that takes too long or breaks: nothing is signed.`
+    ? `${fails} A tap that takes too long or breaks objects, too: nothing is signed.`
     : `${fails} ${reported}`
 }
 

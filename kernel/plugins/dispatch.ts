@@ -93,14 +93,24 @@ const inContext = async (hook: AnyHook, call: TapCall, contexts: Scoped<unknown>
   }
 }
 
-/** In order; each may object, and its error reaches the caller unchanged. */
+/**
+ * In order; each may object by a throw. An error of the catalogue reaches the caller unchanged, any other one as the cause of
+ * SIGN_REFUSED. The answer false is no less of an objection.
+ */
 export const gated = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
   install(hook, async (taps, args) => {
     for (const tap of taps) {
       const call = { tap, args, rule }
-      ignore(hook, call, await callTap(hook, call), 'throw an error to refuse')
+      const answer = await callTap(hook, call).catch((error: unknown) => {
+        throw isWalletError(error) ? error : refusal(tap, describeError(error).replace(/^Error: /, ''), error)
+      })
+      if (answer === false) throw refusal(tap, 'it answered false: throw an error to refuse')
+      ignore(hook, call, answer, 'throw an error to refuse')
     }
   })
+
+const refusal = ({ name: pluginId }: Tap, reason: string, cause?: unknown): WalletError =>
+  new WalletError('SIGN_REFUSED', { pluginId, reason }, cause)
 
 /** A value passes through every tap; one that fails, or answers wrongly, is reported and passes it unchanged. */
 export const piped = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>

@@ -120,7 +120,7 @@ test('of two taps of one hook in a cell the kernel calls each as its own, in the
     'twice'
   )
   const { sign } = openGate(stage, [last, twice])
-  await t.throwsAsync(sign(), { message: 'no' })
+  await t.throwsAsync(sign(), { message: 'The policy twice refused to sign: no' })
   t.deepEqual(
     stage.seen.filter(line => ['first', 'second', 'last'].includes(line)),
     ['first', 'second']
@@ -175,7 +175,7 @@ const openSecondLife = async (t: ExecutionContext) => {
     return disk.getText('rules').then(text => { rules = text })`)
   const gate = openGate(stage, [guard], disk)
   await waitFor(() => gate.plugins.policyFailure === undefined)
-  await t.throwsAsync(gate.sign(), { message: 'too much' })
+  await t.throwsAsync(gate.sign(), { message: 'The policy guard refused to sign: too much' })
   const [{ pid = 0 } = {}] = stage.cells.processes
   process.kill(pid, 'SIGKILL')
   await waitFor(() => stage.faults.at(-1)?.state === 'running' && reads === 2)
@@ -188,7 +188,7 @@ const openSecondLife = async (t: ExecutionContext) => {
 test('a policy in a cell that was started again judges nothing before its apply has ended', async t => {
   const { signing, answer } = await openSecondLife(t)
   answer.give('strict')
-  await t.throwsAsync(signing, { message: 'too much' })
+  await t.throwsAsync(signing, { message: 'The policy guard refused to sign: too much' })
 })
 
 test('a policy in a cell whose apply fails after it was started again has failed, and nothing is signed', async t => {

@@ -432,13 +432,21 @@ export const ALONE_MISTAKES: readonly CallMistake[] = [
   {
     what: 'a policy that answers false',
     make: guard(async () => false),
-    sentence: 'beforeSign answered with the boolean false, which is ignored: throw an error to refuse'
+    sentence: 'The policy {id} refused to sign: it answered false: throw an error to refuse'
   },
   {
     what: 'a policy that refuses with an error',
     make: guard(fails(new Error('Too much for today'))),
-    sentence: 'Too much for today'
+    sentence: 'The policy {id} refused to sign: Too much for today'
   },
-  { what: 'a policy that throws a text', make: guard(fails('Too much')), sentence: 'Too much' },
-  { what: 'a policy that throws nothing', make: guard(fails(undefined)), sentence: 'It threw undefined' }
+  {
+    what: 'a policy that throws a text',
+    make: guard(fails('Too much')),
+    sentence: 'The policy {id} refused to sign: Too much'
+  },
+  {
+    what: 'a policy that throws nothing',
+    make: guard(fails(undefined)),
+    sentence: 'The policy {id} refused to sign: It threw undefined'
+  }
 ]

@@ -507,7 +507,10 @@ test.serial(
       await release
       throw new Error('not today')
     })
-    failed(t, refused, 'INTERNAL', 1)
+    t.is(
+      failed(t, refused, 'SIGN_REFUSED', 36).error.message,
+      'The policy slow-hand refused to sign: not today'
+    )
     const unknown = await startSigning(() => new Promise(() => {}), { payingGraceMs: 50 })
     t.regex(failed(t, unknown, 'INTERRUPTED', 130).error.message, /it may have been sent$/)
     t.is(await txCount(), before + 1)

@@ -143,7 +143,7 @@ test('gathered: a plugin without a context is not called, and the caller learns 
   )
 })
 
-test('gated: the error of a policy rejects the call unchanged, and later policies are not called', async t => {
+test('gated: an error of the catalogue rejects the call unchanged, and later policies are not called', async t => {
   const { hooks, faults } = setUp()
   const verdict = new WalletError('SIGN_REFUSED', { pluginId: 'limit', reason: 'too much' })
   let requested = 0
@@ -155,6 +155,23 @@ test('gated: the error of a policy rejects the call unchanged, and later policie
   t.is(await t.throwsAsync(hooks.beforeSign.promise(spend)), verdict)
   t.is(requested, 1)
   t.deepEqual(faults, [])
+})
+
+test('gated: any other error, and the answer false, are a refusal of the policy with its reason', async t => {
+  const thrown = new Error('Too much for today')
+  const cases = [
+    [async () => Promise.reject(thrown), 'Too much for today', 'Too much for today'],
+    [async () => Promise.reject(new RangeError('odd')), 'RangeError: odd', 'odd'],
+    [async () => false, 'it answered false: throw an error to refuse', undefined]
+  ] as const
+  for (const [answer, reason, cause] of cases) {
+    const { hooks } = setUp()
+    hooks.beforeSign.tapPromise('limit', answer as () => Promise<void>)
+    hooks.beforeSign.tapPromise('later', async () => t.fail())
+    const error = await t.throwsAsync(hooks.beforeSign.promise(spend))
+    t.like(error, { code: 'SIGN_REFUSED', details: { pluginId: 'limit', reason } })
+    t.is((error?.cause as Error | undefined)?.message, cause)
+  }
 })
 
 test('piped: a value goes through every tap, and past one that fails', t => {
