@@ -1,15 +1,35 @@
 import test from 'ava'
 import { drawPart } from '../../helpers/drawn-runs.ts'
-import { followsReorganisations, forgetsIncoming, seesWaiting, sendsAgain } from './chain-stories.ts'
+import {
+  followsReorganisations,
+  forgetsIncoming,
+  restartsAfterReorganisation,
+  restartsOffline,
+  seesWaiting,
+  sendsAgain,
+  sendsAgainFromDeep,
+  waitsForCoinbase
+} from './chain-stories.ts'
 import { bitcoinCashLab, bitcoinLab, litecoinLab, replacingLab } from './lab-nodes.ts'
 import type { NodeLabOptions } from './node-lab.ts'
 import { STORIES } from './npm-stories.ts'
-import { followsRival, receivesAndPays, replacesOrCancels } from './payment-stories.ts'
+import {
+  cannotPayTwice,
+  carriesMemos,
+  followsRival,
+  freezesCoins,
+  hastens,
+  paysMany,
+  receivesAndPays,
+  replacesOrCancels,
+  sweeps
+} from './payment-stories.ts'
 import { runStory, type Story } from './story-steps.ts'
 
 // The stories once more with a second on every reply. Most of that is waiting, and a real node has no clock of ours: the stories run
 // beside each other, and without `--full` a drawn part of them. Those by Esplora take minutes each, since a wallet asks for one
 // address after another, so that they run with `--full` only.
+// A thousand addresses are left to the benchmark `scan`: their signature beside five other stories is slower than a wallet waits for.
 const DELAY_MS = 1000
 const PART = 6
 const isFull = process.env.HOLDFAST_FULL === '1'
@@ -24,10 +44,16 @@ const stories: readonly (readonly [Story, NodeLabOptions])[] = [
       [receivesAndPays, followsReorganisations].map(story => [story, { coin, backend }] as const)
     )
   ]),
-  ...[followsRival, sendsAgain, forgetsIncoming, seesWaiting].map(
-    story => [story, { backend: 'rpc' }] as const
-  ),
-  [replacesOrCancels, { coin: replacingLab }]
+  ...(['electrum', 'rpc'] as const).flatMap(backend => [
+    ...[seesWaiting, freezesCoins, sendsAgainFromDeep, restartsAfterReorganisation].map(
+      story => [story, { backend }] as const
+    ),
+    [replacesOrCancels, { coin: replacingLab, backend }] as const
+  ]),
+  ...[
+    ...[followsRival, sendsAgain, forgetsIncoming, paysMany, cannotPayTwice, carriesMemos],
+    ...[sweeps, hastens, waitsForCoinbase, restartsOffline]
+  ].map(story => [story, { backend: 'rpc' }] as const)
 ]
 const seeds: string[] = []
 const log = Object.assign((...lines: unknown[]) => void seeds.push(lines.join(' ')), { skip() {} })
