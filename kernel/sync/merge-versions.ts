@@ -216,7 +216,7 @@ const mergedOrigin = (known: readonly FileVersion[], left: FileVersion, right: F
 }
 
 /** A version with stamps, also the first one of a file. */
-const withStamps = (version: FileVersion): FileVersion =>
+export const withStamps = (version: FileVersion): FileVersion =>
   isNewFile(version) ? { ...version, ...stampFields(version, changedFields('{}', version.text)) } : version
 
 const mergeTexts = (sides: {

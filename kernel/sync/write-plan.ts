@@ -8,7 +8,7 @@ import { knownEdits } from './apply-reply.ts'
 import { type OldFile, planKept } from './kept-files.ts'
 import { joinLineages, type Provenance } from './lineage.ts'
 import { changedFields } from './merge.ts'
-import type { FileVersion } from './merge-versions.ts'
+import { type FileVersion, withStamps } from './merge-versions.ts'
 import type { RepoBoxes, SealedVersion } from './repo-boxes.ts'
 import type { NamedFile, PendingChanges, RepoFiles } from './repo-files.ts'
 import { type BoxText, PREFIX, pendingEntry, visibleOf } from './repo-record.ts'
@@ -136,7 +136,8 @@ const provenanceOf = (
   { pending, past }: NamedFile,
   present: FileVersion | undefined
 ): Provenance | undefined => {
-  if (present !== undefined && !present.isForeign) return present
+  // Once one field has a stamp, those of the first version need theirs: nothing else says any more which edit made them.
+  if (present !== undefined && !present.isForeign) return withStamps(present)
   // A version of another client does not say what it was made of, nor does a deletion.
   const older = knownEdits({ data: undefined, pending, past }, boxes)
   const known = [present?.lineage, older].filter(lineage => lineage !== undefined)

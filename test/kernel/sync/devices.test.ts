@@ -10,6 +10,8 @@ import { drawSeed } from '../../helpers/drawn-runs.ts'
 import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
+import { runSyncPlan } from '../../helpers/sync-run.ts'
+import type { SyncStep } from '../../helpers/sync-steps.ts'
 import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
 
 const PATH = 's.json'
@@ -38,6 +40,24 @@ test('two devices that edit one file and sync at once both keep their edits, 40 
     for (const device of [a, b, a, b]) await device.sync()
     for (const device of [a, b]) t.deepEqual(await device.json('s.json'), { x: 1, y: 1 })
   }
+})
+
+test('a field of a new file keeps its edit when another one is edited before the file meets those of other devices', async t => {
+  const edit = (device: number, field: string, isRemoved = false): SyncStep => ({
+    ...{ kind: 'edit', device, path: PATH },
+    fields: [{ field, isRemoved }]
+  })
+  const [begin, sync, move] = (['begin', 'sync', 'move'] as const).map(
+    kind =>
+      (device: number): SyncStep =>
+        kind === 'move' ? { kind, device, fate: 'served' } : { kind, device }
+  ) as [(device: number) => SyncStep, (device: number) => SyncStep, (device: number) => SyncStep]
+  // A story that the three devices of the proof found. The first device has downloaded the file only after the merge.
+  const steps = [
+    ...[edit(2, 'x'), begin(1), sync(2), edit(1, 'n.a'), edit(2, 'x', true), begin(2), move(2), move(1)],
+    ...[edit(1, 'x'), move(1), move(1), sync(0), edit(0, 'x', true), move(0), sync(2)]
+  ]
+  await t.notThrowsAsync(runSyncPlan({ steps, hasDeployed: false, isStrict: false }))
 })
 
 test('no acknowledged edit is lost in any kind of schedule of two or three devices', async t => {
