@@ -120,3 +120,24 @@ test('coins that must be spent pay exactly what they can, and the weight is that
   t.is(mixed?.weight, 42 + 271 + 2 * 230 + 2 * 124)
   t.deepEqual(valuesOf(mixed?.coins), [10_000n, 20_000n, 50_000n])
 })
+
+test('coins larger than floating point can count are chosen and paid to the last unit', t => {
+  // 2^53 + 1 and 2^54 + 3, of which neither is a number of floating point.
+  const [small, large] = [coinOf(9_007_199_254_740_993n), coinOf(18_014_398_509_481_987n)]
+  for (const value of [small.value, large.value, small.value + large.value])
+    for (let offset = -3n; offset <= 3n; offset += 1n) {
+      const amount = value - TWO_TO_ONE + offset
+      const { coins = [], fee = 0n, change = 0n } = selectCoins([small, large], goalOf(amount)) ?? {}
+      const total = small.value + large.value
+      if (amount > total - TWO_TO_ONE) t.deepEqual(coins, [], `${amount} is too much`)
+      else {
+        t.is(
+          coins.reduce((sum, coin) => sum + coin.value, 0n),
+          amount + fee + change,
+          `${amount}`
+        )
+        t.true(fee >= ONE_TO_ONE && fee < 1000n, `${fee}`)
+      }
+    }
+  t.is(maxAmountOf([small, large], goalOf(0n)), small.value + large.value - TWO_TO_ONE)
+})
