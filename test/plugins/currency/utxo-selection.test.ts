@@ -122,8 +122,8 @@ test('coins that must be spent pay exactly what they can, and the weight is that
 })
 
 test('coins larger than floating point can count are chosen and paid to the last unit', t => {
-  // 2^53 + 1 and 2^54 + 3, of which neither is a number of floating point.
-  const [small, large] = [coinOf(9_007_199_254_740_993n), coinOf(18_014_398_509_481_987n)]
+  // 2^53 + 1 and 2^54 + 1: neither is a number of floating point, nor is their sum.
+  const [small, large] = [coinOf(9_007_199_254_740_993n), coinOf(18_014_398_509_481_985n)]
   for (const value of [small.value, large.value, small.value + large.value])
     for (let offset = -3n; offset <= 3n; offset += 1n) {
       const amount = value - TWO_TO_ONE + offset
