@@ -33,6 +33,8 @@ export class RepoFiles {
   /** When so many new files came at once that it was remembered of none, in milliseconds since 1970. */
   filledAt: number = Number.NEGATIVE_INFINITY
   readonly #store: SealedStore
+  /** {@link SealedStore.readings} when the lists were read. */
+  #readings = -1
   /** The paths of pending changes; undefined while there is none. */
   #pending: Set<string> | undefined
   /** The paths of files whose past is kept; undefined while there is none. */
@@ -46,23 +48,37 @@ export class RepoFiles {
 
   constructor(store: SealedStore) {
     this.#store = store
-    for (const [key] of store.entries(PREFIX.pending)) this.#pending = withKey(this.#pending, key, true)
-    for (const [key] of store.entries(PREFIX.past)) this.#past = withKey(this.#past, key, true)
-    for (const _ of store.entries(PREFIX.gone)) this.#deletedCount += 1
+    this.#learnAgain()
   }
 
   /** The paths whose changes the server has not acknowledged. */
   get pending(): ReadonlySet<string> {
+    this.#learnAgain()
     return this.#pending ?? NONE
   }
 
   /** The paths of files whose past is kept. */
   get past(): ReadonlySet<string> {
+    this.#learnAgain()
     return this.#past ?? NONE
+  }
+
+  /** Reads the lists from the store, if that has read its entries since: a batch whose answer was lost may have been made. */
+  #learnAgain(): void {
+    if (this.#readings === this.#store.readings) return
+    this.#readings = this.#store.readings
+    this.#revision = undefined
+    this.#pending = undefined
+    this.#past = undefined
+    this.#deletedCount = 0
+    for (const [key] of this.#store.entries(PREFIX.pending)) this.#pending = withKey(this.#pending, key, true)
+    for (const [key] of this.#store.entries(PREFIX.past)) this.#past = withKey(this.#past, key, true)
+    for (const _ of this.#store.entries(PREFIX.gone)) this.#deletedCount += 1
   }
 
   /** Learns what a write makes of pending changes and past versions; after one that failed, what the store says. */
   learn(changes: StoreChanges, hasFailed: boolean): void {
+    this.#learnAgain()
     this.#revision = undefined
     const isThere = (key: string, change: unknown): boolean =>
       hasFailed ? this.#store.get(key) !== undefined : change !== null
@@ -202,6 +218,7 @@ export class RepoFiles {
 
   /** The number of the last write that changed a file. */
   get revision(): number {
+    this.#learnAgain()
     this.#revision ??= Number(this.#store.get(PREFIX.revision) ?? 0)
     return this.#revision
   }

@@ -209,8 +209,8 @@ export class Repo {
   }
 
   /**
-   * Writes texts and deletes files, all or nothing, durable when it resolves. A text that is already there writes nothing, and
-   * is durable too by then.
+   * Writes texts and deletes files, all or nothing, durable when it resolves, or held ({@link WriteOptions.onHeld}). A text that is
+   * already there writes nothing, and is durable too by then.
    *
    * A file that is deleted here is deleted on the server with the next sync; no error if there is none.
    *
@@ -492,9 +492,9 @@ export class Repo {
 
   async #commit(
     writes: Map<string, string | BulkChange | null>,
-    { isHeld = false }: WriteOptions = {}
+    { onHeld }: WriteOptions = {}
   ): Promise<void> {
-    const done = this.#store.write(writes, { isHeld })
+    const done = this.#store.write(writes, { onHeld })
     this.#learn(writes, false)
     try {
       await done

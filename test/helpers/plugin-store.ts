@@ -24,6 +24,8 @@ export interface PluginStore extends Store {
   answer: Promise<void>
   /** What the next listings of keys fail with. */
   keysFailure: Error | undefined
+  /** True while it can be neither read nor written. */
+  isDown: boolean
 }
 
 /** Makes one. */
@@ -35,18 +37,24 @@ export const makePluginStore = (): PluginStore => {
       else values.set(textOfKey(key), value)
     }
   }
+  const checkUp = (): void => {
+    if (store.isDown) throw new WalletError('STORAGE_FAILED', { path: '', reason: 'the database is gone' })
+  }
   const store: PluginStore = {
+    isDown: false,
     values,
     fate: 'made',
     answer: Promise.resolve(),
     keysFailure: undefined,
     async getMany(keys) {
       await io.clock.turn()
+      checkUp()
       return keys.map(key => values.get(textOfKey(key)))
     },
     async batch(changes) {
       const { fate } = store
       await io.clock.turn()
+      checkUp()
       if (fate === 'made' || fate === 'lost but made') make(changes)
       await store.answer
       if (fate === 'made') return
@@ -55,6 +63,7 @@ export const makePluginStore = (): PluginStore => {
     },
     async keys(range) {
       await io.clock.turn()
+      checkUp()
       if (store.keysFailure !== undefined) throw store.keysFailure
       return values.keys(range)
     },

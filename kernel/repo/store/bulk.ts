@@ -68,10 +68,11 @@ export interface BulkTable {
 /** Options of {@link BulkStore.write}. */
 export interface WriteOptions {
   /**
-   * True of what the network has given: if it cannot be saved the call fails as any does, but reads show it until the store is
-   * closed, and the next write saves it, too.
+   * Given with what the network has given. If that cannot be saved, the store holds it: reads show it until the store is closed, the
+   * next batch saves it, too, and the write resolves after this was called with the failure. A write that cannot be held either,
+   * since it is not known what is stored, fails as any does.
    */
-  readonly isHeld?: boolean
+  readonly onHeld?: ((failure: unknown) => void) | undefined
 }
 
 /** A store with two parts: entries in memory that are read at once, and tables of many. */

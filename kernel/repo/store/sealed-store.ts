@@ -56,8 +56,8 @@ interface Write {
   readonly changes: StoreChanges
   /** It notes the damage that was found before it. */
   readonly isNote: boolean
-  /** See {@link WriteOptions.isHeld}. */
-  readonly isHeld: boolean
+  /** See {@link WriteOptions.onHeld}. */
+  readonly onHeld: WriteOptions['onHeld']
   /** It settles what failed writes have left, and saves nothing. */
   readonly isSettling: boolean
   readonly done: Promise<void>
@@ -65,7 +65,7 @@ interface Write {
   readonly reject: (error: unknown) => void
 }
 
-type NewWrite = Pick<Write, 'changes'> & Partial<Pick<Write, 'isHeld' | 'isNote' | 'isSettling'>>
+type NewWrite = Pick<Write, 'changes'> & Partial<Pick<Write, 'isNote' | 'isSettling' | 'onHeld'>>
 
 /** The key of the value by which a store below, {@link LogStoreOptions.lossMark}, remembers that it has lost something. */
 export const LOSS_KEY: Uint8Array = Uint8Array.of(0)
@@ -105,8 +105,7 @@ export class SealedStore implements BulkStore {
   #hasFailed = false
   /** A batch has failed and may have been made all the same. */
   #isDoubtful = false
-  /** What is to be held, while it is not known what is there. */
-  #unplanned: readonly StoreChanges[] = []
+  #readings = 0
   #isClosed = false
 
   constructor({
@@ -135,6 +134,11 @@ export class SealedStore implements BulkStore {
     if (this.#isMarked && this.#damageFound === 0) this.#noteDamage()
   }
 
+  /** Grows when the entries are read anew: whoever has derived something from them derives it again. */
+  get readings(): number {
+    return this.#readings
+  }
+
   get(key: string): string | undefined {
     if (this.#options.bulk.tableOf(key) !== undefined) return undefined
     const recent = this.#recent(key)
@@ -161,7 +165,7 @@ export class SealedStore implements BulkStore {
    * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again. Where STORAGE_FAILED says
    *   `mayBeSaved` it shows what is there
    */
-  async write(changes: StoreChanges, { isHeld = false }: WriteOptions = {}): Promise<void> {
+  async write(changes: StoreChanges, { onHeld }: WriteOptions = {}): Promise<void> {
     if (this.#isClosed) throw closedError(this.#options.name)
     if (changes.size === 0) {
       await Promise.all(this.#writes.map(({ done }) => done))
@@ -170,7 +174,7 @@ export class SealedStore implements BulkStore {
     for (const [key, change] of changes)
       if (this.#options.bulk.tableOf(key) !== undefined && !hasUtf8(key, change))
         throw halfCharacterError(key)
-    return this.#enqueue({ changes, isHeld })
+    return this.#enqueue({ changes, onHeld })
   }
 
   /**
@@ -219,13 +223,12 @@ export class SealedStore implements BulkStore {
   }
 
   async #saveHeld(): Promise<void> {
-    if (!this.#unsaved.isHolding && this.#unplanned.length === 0) return
+    if (!this.#unsaved.isHolding) return
     if (this.#isDoubtful) await this.#readAgain()
-    await this.#hold([])
     await this.#unsaved.batch([])
   }
 
-  #enqueue({ changes, isNote = false, isHeld = false, isSettling = false }: NewWrite): Promise<void> {
+  #enqueue({ changes, isNote = false, onHeld, isSettling = false }: NewWrite): Promise<void> {
     let resolve: () => void = () => {}
     let reject: (error: unknown) => void = () => {}
     const done = new Promise<void>((onResolve, onReject) => {
@@ -234,7 +237,7 @@ export class SealedStore implements BulkStore {
     })
     // Who waits for it hears of a failure; this only keeps it from being unhandled twice.
     done.catch(() => {})
-    this.#writes.push({ changes, isNote, isHeld, isSettling, done, resolve, reject })
+    this.#writes.push({ changes, isNote, onHeld, isSettling, done, resolve, reject })
     this.#writing ??= this.#writeAll()
     return done
   }
@@ -250,7 +253,6 @@ export class SealedStore implements BulkStore {
           const found = this.#damageFound
           writes = this.#writes.slice()
           const plan = await this.#planOf([
-            ...this.#unplanned,
             ...writes.map(({ changes }) => changes),
             ...this.#missingNotes(writes)
           ])
@@ -266,9 +268,15 @@ export class SealedStore implements BulkStore {
         this.#hasFailed = true
         // Before anyone hears of it: what readers have is no longer what is there.
         if (this.#isDoubtful) await this.#readAgain().catch(this.#options.report)
-        await this.#hold(writes).catch(this.#options.report)
+        const isHeld = await this.#hold(writes)
         this.#writes = this.#writes.slice(writes.length)
-        for (const { reject } of writes) reject(error)
+        for (const { onHeld, resolve, reject } of writes) {
+          if (onHeld === undefined || !isHeld) reject(error)
+          else {
+            onHeld(error)
+            resolve()
+          }
+        }
       }
     }
     this.#writing = undefined
@@ -318,18 +326,23 @@ export class SealedStore implements BulkStore {
     this.#hasFailed = false
   }
 
-  /** Shows what is to be held of writes that failed. While it is not known what is there, it waits for the next batch. */
-  async #hold(writes: readonly Write[]): Promise<void> {
-    const held = writes.filter(({ isHeld }) => isHeld).map(({ changes }) => changes)
-    this.#unplanned = [...this.#unplanned, ...held]
-    while (!this.#isDoubtful && this.#unplanned.length > 0) {
-      const found = this.#damageFound
-      const plan = await this.#planOf([...this.#unplanned, ...this.#missingNotes([])])
-      if (this.#damageFound !== found) continue
-      this.#unsaved.hold(this.#changesOf(plan))
-      this.#adopt(plan, this.#lost.length)
-      this.#damageNoted = found
+  /** Holds those writes that are to be held of some that failed. @returns false where it is not known what is there to hold them over */
+  async #hold(writes: readonly Write[]): Promise<boolean> {
+    const held = writes.filter(({ onHeld }) => onHeld !== undefined).map(({ changes }) => changes)
+    try {
+      while (!this.#isDoubtful && held.length > 0) {
+        const found = this.#damageFound
+        const plan = await this.#planOf([...held, ...this.#missingNotes([])])
+        if (this.#damageFound !== found) continue
+        this.#unsaved.hold(this.#changesOf(plan))
+        this.#adopt(plan, this.#lost.length)
+        this.#damageNoted = found
+        return true
+      }
+    } catch (error) {
+      this.#options.report(error)
     }
+    return false
   }
 
   #changesOf({ entries, tables, aside }: Plan): StoreChange[] {
@@ -342,7 +355,6 @@ export class SealedStore implements BulkStore {
   #adopt({ entries, tables }: Plan, lost: number): void {
     this.#entries.adopt(entries)
     for (const [table, plan] of tables) table.adopt(plan)
-    this.#unplanned = []
     this.#lost = this.#lost.slice(lost)
     this.#isMarked = false
   }
@@ -411,6 +423,7 @@ export class SealedStore implements BulkStore {
 
   async #loadEntries(): Promise<void> {
     for (const key of await this.#entries.load()) this.#lose(key)
+    this.#readings += 1
   }
 
   #lose(key: Uint8Array): void {

@@ -2,6 +2,7 @@ import { WalletError } from '../../base/errors.ts'
 import { equalBytes } from '../../crypto/encoding.ts'
 import type { KeyRange, Store, StoreChange } from '../../io/store.ts'
 import { SortedMap, textOfKey } from '../../store/sorted-map.ts'
+import { blockKey, parseBlockKey } from './block.ts'
 
 /**
  * A store that holds in memory what could not be saved: reads see it as if it were there, and the next batch saves it, too.
@@ -21,8 +22,18 @@ export class UnsavedStore implements Store {
 
   /** Takes changes that the store below has refused. */
   hold(changes: readonly StoreChange[]): void {
-    this.#held ??= new Map()
-    for (const change of changes) this.#held.set(textOfKey(change.key), change)
+    const held = this.#held ?? new Map<string, StoreChange>()
+    this.#held = held
+    // A body is never written again, so a block whose body is held was never saved: nothing of it is left to delete.
+    const gone = changes.flatMap(({ key, value }) => {
+      const { tag, part, block = 0 } = parseBlockKey(key) ?? {}
+      const isHeld = value === undefined && held.get(textOfKey(key))?.value !== undefined
+      return isHeld && tag !== undefined && part === 'body'
+        ? (['body', 'head', 'search'] as const).map(name => textOfKey(blockKey(tag, name, block)))
+        : []
+    })
+    for (const change of changes) held.set(textOfKey(change.key), change)
+    for (const key of gone) held.delete(key)
   }
 
   /** True while something waits for the next batch. */

@@ -1,5 +1,5 @@
 import { compact } from '../../base/compact.ts'
-import { WalletError } from '../../base/errors.ts'
+import { isWalletError, WalletError } from '../../base/errors.ts'
 import { Mutex } from '../../base/mutex.ts'
 import { makeYielder } from '../../base/yielder.ts'
 import type { PaymentSight } from '../../types/engine.ts'
@@ -49,6 +49,8 @@ export class History {
   readonly #mutex = new Mutex()
   /** Files that a sync has named and that are not applied yet. */
   #namedPaths: readonly string[] = []
+  /** Reports that came while the storage could not be read: they are applied with the next ones. */
+  #unapplied: readonly EngineTransaction[] = []
   #opening: Promise<void> | undefined
   /** The height by which rows were judged last, and the one by which they are shown. */
   #height: number
@@ -73,13 +75,26 @@ export class History {
   /**
    * Applies the engine's reports, durably, and writes a file for each incoming transaction seen for the first time.
    *
-   * A failed write is reported; its changes are shown all the same, and written with the next write.
+   * Where there is no room for them that is reported; they are shown all the same, and saved by a later write. While the storage cannot be
+   * read they wait for the next call.
    *
+   * @throws STORAGE_FAILED, STORAGE_TIMEOUT if they have to wait: no checkpoint may count them then
    * @param checkpoint - the engine gets it at its next start; kept once all earlier reports are durable
    * @returns the txids that are new and that changed; unchanged ones are in neither
    */
   applyReports(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<TxidChanges> {
-    return this.#mutex.run(() => this.#applyReports(transactions, checkpoint))
+    return this.#mutex.run(async () => {
+      const all = [...this.#unapplied, ...transactions]
+      try {
+        const changes = await this.#applyReports(all, checkpoint)
+        this.#unapplied = []
+        return changes
+      } catch (error) {
+        const isOutage = isWalletError(error) && error.code.startsWith('STORAGE_')
+        this.#unapplied = isOutage ? all.slice(-MAX_UNAPPLIED) : []
+        throw error
+      }
+    })
   }
 
   /**
@@ -287,9 +302,13 @@ export class History {
     }
   }
 
-  /** Writes what the network has given: where that fails it is reported, shown all the same, and saved by a later write. */
+  /**
+   * Writes what the network has given; where it cannot be saved that is reported, and it is shown all the same.
+   *
+   * @throws STORAGE_FAILED if it is not known what is stored: then it is not shown either, and the network must give it again
+   */
   async #writeHeld(changes: HistoryChanges): Promise<void> {
-    await this.#rows.write({ ...changes, isHeld: true }).catch(this.options.report)
+    await this.#rows.write({ ...changes, onHeld: this.options.report })
     if (changes.rows !== undefined) this.#search?.update(changes.rows)
   }
 
@@ -366,11 +385,16 @@ export class History {
     const named = new Set([...this.#namedPaths, ...paths])
     this.#namedPaths = []
     const txids: Txid[] = []
-    for await (const rows of fileChanges(this.#changeContext(), [...named])) {
-      await this.#writeHeld({ rows })
-      this.#reportSwaps(rows)
-      for (const { after } of rows.values())
-        if (after?.reports[0] !== undefined) txids.push(after.reports[0].txid)
+    try {
+      for await (const rows of fileChanges(this.#changeContext(), [...named])) {
+        await this.#writeHeld({ rows })
+        this.#reportSwaps(rows)
+        for (const { after } of rows.values())
+          if (after?.reports[0] !== undefined) txids.push(after.reports[0].txid)
+      }
+    } catch (error) {
+      this.#namedPaths = this.#namedPaths.concat(...named)
+      throw error
     }
     if (revision !== this.#rows.state.taken)
       await this.#rows.write({ state: { taken: revision } }).catch(this.options.report)
@@ -402,6 +426,9 @@ export class History {
 /** Checks if the engine knows a transaction and the network has not dropped it. */
 const isKnown = (row: HistoryRow | undefined, chain: ChainHeight): boolean =>
   row !== undefined && row.reports.length > 0 && confirmationsIn(row, chain) !== 'dropped'
+
+/** The others come again after the next start. */
+const MAX_UNAPPLIED = 50_000
 
 /** Rows that are written again at once. */
 const ROWS_AT_ONCE = 1000

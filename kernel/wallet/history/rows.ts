@@ -1,6 +1,6 @@
 import { compact } from '../../base/compact.ts'
 import { isRecord, tryParseJson } from '../../base/json.ts'
-import type { BulkChange, BulkRow, BulkTable, SearchedRow } from '../../repo/store/bulk.ts'
+import type { BulkChange, BulkRow, BulkTable, SearchedRow, WriteOptions } from '../../repo/store/bulk.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { ChangedFiles } from '../../sync/repo-files.ts'
 import type { FileHash, TokenId } from '../../types/ids.ts'
@@ -16,7 +16,7 @@ export interface RowChange {
   readonly text?: string | undefined
 }
 
-/** Changes that are written all or nothing. */
+/** Changes that are written all or nothing; `onHeld` is that of {@link WriteOptions}. */
 export interface HistoryChanges {
   /** By key. */
   readonly rows?: ReadonlyMap<FileHash, RowChange>
@@ -27,8 +27,7 @@ export interface HistoryChanges {
   readonly state?: Partial<HistoryState>
   /** Gives what else is written with them, by keys of the part of the repo that never syncs. */
   readonly localChanges?: () => ReadonlyMap<string, string | null>
-  /** True of what the network has given: see {@link WriteOptions.isHeld}. */
-  readonly isHeld?: boolean
+  readonly onHeld?: WriteOptions['onHeld']
 }
 
 interface WritePlan {
@@ -162,18 +161,18 @@ export class HistoryRows {
    * @throws STORAGE_FULL, STORAGE_FAILED
    */
   async write(changes: HistoryChanges): Promise<boolean> {
-    const { files = NO_FILES, expect = NO_FILES, isHeld = false } = changes
+    const { files = NO_FILES, expect = NO_FILES, onHeld } = changes
     const { localChanges, next } = this.#planOf(changes)
     try {
       if (files.size === 0) {
-        await this.#repo.local.write(localChanges, { isHeld })
+        await this.#repo.local.write(localChanges, { onHeld })
       } else {
-        const { isStale, revision } = await this.#repo.write({ texts: files, expect, localChanges, isHeld })
+        const { isStale, revision } = await this.#repo.write({ texts: files, expect, localChanges, onHeld })
         if (isStale) return false
         this.#addOwnRevision(revision, files.size)
       }
     } catch (error) {
-      // It may have been made all the same, or is held.
+      // It may have been made all the same.
       this.#state = parseState(this.#repo.local.get(STATE_KEY))
       throw error
     }

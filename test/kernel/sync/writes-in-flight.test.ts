@@ -3,8 +3,10 @@ import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
 import type { Disk } from '../../../kernel/io/disk.ts'
 import { openRepoStore } from '../../../kernel/repo/store/open-store.ts'
+import { storeDisk } from '../../../kernel/store/store-disk.ts'
 import { BULK, PREFIX } from '../../../kernel/sync/repo-record.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { makePluginStore } from '../../helpers/plugin-store.ts'
 import { boxOf, type Device, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeShakyDisk } from '../../helpers/shaky-disk.ts'
@@ -200,4 +202,24 @@ test('what a file was before is forgotten a day later, with the next sync that c
     [...store.entries(PREFIX.past)].map(([key]) => key.slice(PREFIX.past.length)),
     ['second']
   )
+})
+
+test('a change whose answer the storage lost goes up once it can be read again, if it was made', async t => {
+  const medium = makePluginStore()
+  const server = makeSyncStore()
+  const device = await openDevice(server, { disk: storeDisk(medium) })
+  await setText(device.repo, 'first', 'x')
+  await device.sync()
+  medium.fate = 'lost but made'
+  medium.keysFailure = new Error('The database is gone')
+  await t.throwsAsync(setText(device.repo, 'note', 'mine'), { code: 'STORAGE_FAILED' })
+  medium.fate = 'made'
+  medium.keysFailure = undefined
+  await setText(device.repo, 'other', 'x')
+  t.is(await device.repo.getText('note'), 'mine')
+  t.is(device.repo.pendingCount, 2)
+  await device.sync()
+  const another = await openDevice(server)
+  await another.sync()
+  t.is(await another.repo.getText('note'), 'mine')
 })

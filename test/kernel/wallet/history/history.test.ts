@@ -1,6 +1,7 @@
 import test from 'ava'
 import { nativeAmount } from '../../../../kernel/base/amount.ts'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
+import { storeDisk } from '../../../../kernel/store/store-disk.ts'
 import type { EngineTransaction } from '../../../../kernel/types/transaction.ts'
 import { listTransactions, streamTransactions } from '../../../../kernel/wallet/history/list.ts'
 import { STATE_KEY } from '../../../../kernel/wallet/history/rows.ts'
@@ -8,6 +9,7 @@ import { SEARCH_FORM } from '../../../../kernel/wallet/history/search.ts'
 import { bodiesIn, damageValue } from '../../../helpers/damaged-log.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
+import { makePluginStore } from '../../../helpers/plugin-store.ts'
 import { deleteFile } from '../../../helpers/repo-texts.ts'
 import { makeSyncStore } from '../../../helpers/sync-store.ts'
 
@@ -288,6 +290,35 @@ test('a transaction that does not fit on the disk is reported and shown, and is 
   t.is((await again.table.find('new'))?.metadata.notes, 'salary')
   t.is((await again.repo.list('transaction')).length, 1)
   t.is(await again.table.checkpoint(), '2')
+})
+
+test('a payment that comes while the storage can be neither read nor written fails, and is there with the next report', async t => {
+  const medium = makePluginStore()
+  const sync = makeSyncStore()
+  const open = async (): Promise<HistoryDevice> => openHistory(sync, { disk: storeDisk(medium) })
+  const first = await open()
+  await first.table.applyReports([incoming('old')], '1')
+  await first.sync()
+  await first.repo.close()
+  for (const isRead of [false, true]) {
+    const device = await open()
+    if (isRead) await device.table.find('old')
+    medium.isDown = true
+    const txid = `new, ${isRead}`
+    await device.table.applyReports([incoming(txid)], '2').catch((error: unknown) => {
+      t.true(isWalletError(error, 'STORAGE_FAILED'), 'then no checkpoint counts it')
+    })
+    medium.isDown = false
+    await device.table.applyReports([incoming(`other, ${isRead}`)])
+    t.not(await device.table.find(txid), undefined)
+    t.is(device.repo.pendingCount, 2)
+    await device.sync()
+    await device.repo.close()
+    const again = await open()
+    t.not(await again.table.find(txid), undefined)
+    t.false(await again.table.isPartial())
+    await again.repo.close()
+  }
 })
 
 test('a synced note that does not fit on the disk is shown, and is durable with the next successful write', async t => {
