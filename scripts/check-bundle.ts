@@ -10,7 +10,7 @@ export interface BundleBudget {
 export const bundleBudgets: readonly BundleBudget[] = [
   { files: ['dist/devtools/panel/panel.js', 'dist/devtools/panel/panel.css'], limit: 200_000 },
   // With what converts the stores of earlier versions.
-  { files: ['dist/devtools/page/page.js', 'dist/devtools/page/scrypt-worker.js'], limit: 620_500 }
+  { files: ['dist/devtools/page/page.js', 'dist/devtools/page/scrypt-worker.js'], limit: 621_500 }
 ]
 
 /**
