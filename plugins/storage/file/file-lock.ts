@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -52,7 +52,7 @@ const POLL_MS = 50
  * Holds a folder against every other process, and against a second opener in this one.
  *
  * The lock file appears at once with its content (a hard link), is taken over if its process is gone, and is
- * removed at release or when the process exits.
+ * removed, or replaced by a free one, at release or when the process exits.
  *
  * @throws STORAGE_LOCKED with the holder's name after `waitMs`
  */
@@ -69,8 +69,10 @@ export const lockFolder = async (
   const deadline = performance.now() + waitMs
   while (!(await tryLock(path, own))) {
     const present = await readHolder(path)
-    if (present !== undefined && isGone(present.text) && (await removeStale(path, own, present.text)))
-      continue
+    const stale = present !== undefined && isGone(present.text) ? present.text : undefined
+    const taken = stale === undefined ? 'busy' : await takeOver(path, own, stale)
+    if (taken === 'held') break
+    if (taken === 'again') continue
     if (performance.now() >= deadline) {
       throw new WalletError('STORAGE_LOCKED', { holder: nameOf(present?.text) })
     }
@@ -117,19 +119,35 @@ const heldLock = (path: string, lock: Held): FileLock => {
 
 const releaseNow = (path: string, { own, keepsOlderOut }: Held): void => {
   try {
-    if (keepsOlderOut) replaceNow(path, own)
-    else removeNow(path, own)
+    if (!keepsOlderOut || !isReplaced(path, own, FREE)) removeNow(path, own)
   } catch {
     // Who comes next sees it when this process is gone.
   }
 }
 
-/** Puts a free lock in the place of one's own. */
-const replaceNow = (path: string, own: string): void => {
-  if (readFileSync(path, 'utf8') !== own) return
-  const draft = `${path}.${process.pid}.free.~tmp`
-  writeFileSync(draft, FREE, { mode: 0o600 })
-  renameSync(draft, path)
+/** Puts a lock in the place of another one, as {@link replaceNow}; false if that fails, as on a full disk. */
+const isReplaced = (path: string, meant: string, next: string): boolean => {
+  try {
+    return replaceNow(path, meant, next)
+  } catch {
+    return false
+  }
+}
+
+/** Puts a lock in the place of the one that is meant, so that there is one at each moment; false if another stands there. */
+const replaceNow = (path: string, meant: string, next: string): boolean => {
+  const draft = `${path}.${process.pid}.next.~tmp`
+  try {
+    writeFileSync(draft, next, { mode: 0o600 })
+    if (readFileSync(path, 'utf8') !== meant) return false
+    renameSync(draft, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }
 
 /** Removes a lock if it still is the one that is meant; it looks and removes in one go, so that hardly anybody comes between. */
@@ -168,23 +186,22 @@ const readHolder = async (path: string): Promise<{ text: string } | undefined> =
   }
 }
 
-// Two waiters may judge the same lock stale, and the slower one must not remove what the quicker one holds by then:
-// only who has the guard removes a lock, and only the one that was judged. So it is with the guard itself, which may be
-// a leftover, too, or lost as one. False if another has the guard.
-const removeStale = async (path: string, own: string, stale: string): Promise<boolean> => {
+// Two waiters may judge the same lock stale, and the slower one must not replace what the quicker one holds by then:
+// only who has the guard replaces a lock, and only the one that was judged. So it is with the guard itself, which may be
+// a leftover, too, or lost as one.
+const takeOver = async (path: string, own: string, stale: string): Promise<'again' | 'busy' | 'held'> => {
   const guard = `${path}.guard.~tmp`
   if (await tryLock(guard, own)) {
     try {
-      removeNow(path, stale)
+      return replaceNow(path, stale, own) ? 'held' : 'again'
     } finally {
       removeNow(guard, own)
     }
-    return true
   }
   const present = await readHolder(guard)
-  const isStale = present !== undefined && isGone(present.text)
-  if (isStale) removeNow(guard, present.text)
-  return isStale
+  if (present === undefined || !isGone(present.text)) return 'busy'
+  removeNow(guard, present.text)
+  return 'again'
 }
 
 const parseHolder = (text: string): Holder | undefined => {
@@ -240,7 +257,10 @@ const describeSelf = (holder: string): Omit<Holder, 'isFree'> => ({
 
 const nameOf = (text: string | undefined): string => {
   const holder = text === undefined ? undefined : parseHolder(text)
-  return holder === undefined ? 'another process' : `${holder.holder} (process ${holder.pid})`
+  // One that is free is about to be another's.
+  return holder === undefined || holder.isFree
+    ? 'another process'
+    : `${holder.holder} (process ${holder.pid})`
 }
 
 /** Checks if a process of this machine lives, also one of another user. */

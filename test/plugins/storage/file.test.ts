@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, fstatSync } from 'node:fs'
+import fs, { existsSync, fstatSync } from 'node:fs'
 import promises, { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { hostname, tmpdir } from 'node:os'
@@ -200,6 +200,48 @@ test('a lock that keeps older versions out is taken over when its process is gon
   await (await openFileDisk(root)).close?.()
   await writeFile(join(root, 'lock'), JSON.stringify({ ...held, machine: 'elsewhere' }))
   await t.throwsAsync(openFileDisk(root), { code: 'STORAGE_LOCKED' })
+})
+
+test('while openers take a free folder one after another, its lock is there at each moment', async t => {
+  const root = await makeRoot()
+  await (await openFileDisk(root)).close?.()
+  let isEnd = false
+  let looks = 0
+  const look = async (): Promise<void> => {
+    for (; !isEnd; looks += 1) {
+      t.true(existsSync(join(root, 'lock')))
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+  const looking = look()
+  for (let round = 0; round < 30; round += 1) {
+    const results = await Promise.allSettled([openFileDisk(root), openFileDisk(root)])
+    for (const result of results) {
+      if (result.status === 'fulfilled') await result.value.close?.()
+      else t.notRegex(String(result.reason), /later version/, 'the holder is no free lock')
+    }
+  }
+  isEnd = true
+  await looking
+  t.true(looks > 30)
+})
+
+test.serial('a folder is free for others after a release on a full disk, too', async t => {
+  const root = await makeRoot()
+  const { writeFileSync } = fs
+  const disk = await openFileDisk(root)
+  fs.writeFileSync = () => {
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  }
+  syncBuiltinESMExports()
+  try {
+    await disk.close?.()
+  } finally {
+    fs.writeFileSync = writeFileSync
+    syncBuiltinESMExports()
+  }
+  await (await openFileDisk(root)).close?.()
+  t.deepEqual(await readdir(root), ['lock'])
 })
 
 test('of many openers exactly one gets a stale lock, and the others fail because it is held', async t => {
