@@ -108,8 +108,25 @@ const loadPackage = async (): Promise<PostgresPackage> => {
   }
 }
 
-/** How many of a table's changes make a statement. */
+/** How many of a table's changes make a statement, and how many bytes: a slow line brings them before the answer is due. */
 const GROUP = 1000
+const GROUP_BYTES = 1_000_000
+
+function* groupsOf(changes: Iterable<StoreChange>): Generator<readonly StoreChange[]> {
+  let group: StoreChange[] = []
+  let bytes = 0
+  for (const change of changes) {
+    const size = change.key.length + (change.value?.length ?? 0)
+    if (group.length > 0 && (group.length === GROUP || bytes + size > GROUP_BYTES)) {
+      yield group
+      group = []
+      bytes = 0
+    }
+    group.push(change)
+    bytes += size
+  }
+  if (group.length > 0) yield group
+}
 
 interface ConnectOptions extends Required<Pick<PostgresOptions, 'answerMs' | 'name' | 'waitMs'>> {
   connect(): PostgresClient
@@ -162,8 +179,7 @@ class PostgresStore implements Store {
         // Behind a pooler a session's lock and settings could be those of another connection.
         await this.#query(client, 'SET LOCAL synchronous_commit TO on')
         if (!(await this.#isStillOurs(client))) throw new WalletError('STORAGE_LOCKED', { holder: OTHER })
-        for (let start = 0; start < last.size; start += GROUP)
-          await this.#change(client, [...last.values()].slice(start, start + GROUP))
+        for (const group of groupsOf(last.values())) await this.#change(client, group)
       } catch (error) {
         // A connection that may still be within the transaction is given up, and with it the transaction.
         await this.#query(client, 'ROLLBACK').catch(() => this.#drop(client))
@@ -275,7 +291,7 @@ class PostgresStore implements Store {
 
   /** Waits for the lock of this store. The server may still have an older session of ours, which is ended. */
   async #lock(client: PostgresClient): Promise<void> {
-    if (this.#session !== undefined) await this.#query(client, END_SESSION, this.#session)
+    if (this.#session !== undefined) await this.#query(client, END_SESSION, [this.#name, ...this.#session])
     const waitMs = this.#session === undefined ? this.#options.waitMs : RELEASE_MS
     for (const end = timers.performance.now() + waitMs; ; await pause(POLL_MS)) {
       const [row] = await this.#query(client, LOCK, [this.#name])
@@ -307,12 +323,14 @@ const TABLES: readonly string[] = [
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('holdfast store'), hashtext($1)) AS held"
 const SESSION =
   'SELECT pid, extract(epoch FROM backend_start)::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()'
-const END_SESSION = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2`
-/** The server shows keys of locks as numbers without a sign. */
-const HOLDER = `SELECT application_name AS holder FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory'
-  AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+/** The lock of a store. The server shows keys of locks as numbers without a sign. */
+const STORE_LOCK = `locktype = 'advisory' AND granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND classid::bigint = hashtext('holdfast store')::bigint & 4294967295 AND objid::bigint = hashtext($1)::bigint & 4294967295`
+// A pooler may have given the session to somebody else, or to this very connection: only one that has our lock is ended.
+const END_SESSION = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $2 AND pid <> pg_backend_pid()
+  AND extract(epoch FROM backend_start)::text = $3 AND pid IN (SELECT pid FROM pg_locks WHERE ${STORE_LOCK})`
+const HOLDER = `SELECT application_name AS holder FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE ${STORE_LOCK}`
 const COUNT_OPENING = `INSERT INTO holdfast_openings (name, count) VALUES ($1, 1)
   ON CONFLICT (name) DO UPDATE SET count = holdfast_openings.count + 1 RETURNING count`
 const UPSERT = `INSERT INTO holdfast (name, key, value) SELECT $1, key, value
