@@ -95,7 +95,7 @@ const listedPlugins = async (session: Session): Promise<readonly ListedPlugin[]>
   const known = states.filter(isOwn).map(
     (state): ListedPlugin => ({
       ...{ id: state.pluginId, kind: state.kind ?? 'unknown', state, added: addedOf(state.pluginId) },
-      isShipped: isShippedId(state.pluginId)
+      isShipped: addedOf(state.pluginId) === undefined && isShippedId(state.pluginId)
     })
   )
   const off = list
