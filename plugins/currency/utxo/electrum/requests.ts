@@ -30,15 +30,19 @@ export const broadcast = async (
   transaction: EngineTransaction,
   parents: readonly string[] = []
 ): Promise<void> => {
-  // A payment waits for a server that comes back.
-  await seat.ready(SEND_MS, true)
-  try {
-    return await send(seat.pool, transaction, parents)
-  } catch (error) {
-    if (!(error instanceof NotSent)) throw error
+  let lost: NotSent | undefined
+  // A payment waits for a server that comes back. Through a proxy both waits together are still within the minute that a call may take.
+  for (const waitMs of [SEND_MS, AGAIN_MS]) {
+    await seat.ready(waitMs, true)
+    try {
+      return await send(seat.pool, transaction, parents)
+    } catch (error) {
+      if (!(error instanceof NotSent)) throw error
+      lost = error
+    }
   }
-  await seat.ready(SEND_MS, true)
-  await send(seat.pool, transaction, parents)
+  const server = seat.pool.serverUrl
+  throw new WalletError('NETWORK', { path: 'electrum', ...compact({ server, reason: lost?.message }) }, lost)
 }
 
 /** Sends signed bytes to the server of a pool. @throws NotSent if its connection is gone already */
@@ -88,6 +92,7 @@ const sendTogether = async (
 }
 
 const SEND_MS = 15_000
+const AGAIN_MS = 3000
 const KNOWN =
   /already.in.(block.?chain|mempool|utxo)|txn-already-(in-mempool|known)|outputs already in utxo set/i
 
