@@ -99,8 +99,13 @@ export class EditHistory {
     isReported: (edit: Edit) => boolean
   ): string | undefined {
     const edits = this.edits.filter(edit => edit.path === path && (edit.field === field || isDeletion(edit)))
-    const isMaker = (edit: Edit): boolean =>
-      edit.value === value && !(isDeletion(edit) && this.#isUndone(edit) && !isAfterAll(edits, edit))
+    // An edit that no device has called safe may have been made, or not.
+    const isSafe = (edit: Edit): boolean => edit.isAcknowledged
+    const stands = (deletion: Edit): boolean =>
+      [() => true, isSafe].some(
+        counts => !isUndone(this.edits.filter(counts), deletion) || isAfterAll(edits.filter(counts), deletion)
+      )
+    const isMaker = (edit: Edit): boolean => edit.value === value && (!isDeletion(edit) || stands(edit))
     const makers: (Edit | undefined)[] = edits.filter(isMaker)
     if (value === undefined) makers.push(undefined)
     if (makers.length === 0) return `${path} ${field} holds ${value}, which nobody wrote`
@@ -120,7 +125,7 @@ export class EditHistory {
 
   #missingAfter(edits: readonly Edit[], maker: Edit | undefined): Edit[] {
     const isLater = (edit: Edit): boolean => maker === undefined || edit.seen.has(maker.id)
-    const undone = edits.filter(edit => isDeletion(edit) && this.#isUndone(edit))
+    const undone = edits.filter(edit => isDeletion(edit) && isUndone(this.edits, edit))
     return edits.filter(
       edit =>
         edit.value !== maker?.value &&
@@ -129,17 +134,17 @@ export class EditHistory {
         !undone.some(deletion => deletion === edit || deletion.seen.has(edit.id))
     )
   }
-
-  #isUndone(deletion: Edit): boolean {
-    return this.edits.some(
-      edit =>
-        edit.path === deletion.path &&
-        !isDeletion(edit) &&
-        !deletion.seen.has(edit.id) &&
-        !edit.seen.has(deletion.id)
-    )
-  }
 }
+
+/** Tells whether one of some edits of the file neither knew of a deletion nor was known to it. */
+const isUndone = (edits: readonly Edit[], deletion: Edit): boolean =>
+  edits.some(
+    edit =>
+      edit.path === deletion.path &&
+      !isDeletion(edit) &&
+      !deletion.seen.has(edit.id) &&
+      !edit.seen.has(deletion.id)
+  )
 
 /**
  * Tells whether each edit of a field that a deletion did not know may have given way to one that it did know: of two that are
