@@ -309,6 +309,8 @@ test.serial(
     const [made] = await openMany(world, 1)
     const wallet = made?.wallet as TestWallet
     await begin(wallet)
+    // A second server has to agree before.
+    await until('its coin can be spent', () => wallet.reported.details.at(-1)?.spendable === made?.amount)
     const { engine, privateKeys } = wallet
     const spendTargets = [{ publicAddress: PAYEE, nativeAmount: nativeAmount('2000') }]
     const draft = await engine.makeSpend({ tokenId: null, spendTargets }, {})
