@@ -92,13 +92,12 @@ const fetchPlugins = async (token: string | undefined): Promise<FetchedPlugins> 
   const cells = served.plugins.some(({ isContained }) => isContained)
     ? openPageCells({ frame: '/cell-frame.html', log, onFault: silent })
     : undefined
-  const own: string[] = []
+  // Also one that fails to load: its code has run by then.
+  const own = served.plugins.filter(({ isContained, problem }) => !isContained && problem === '')
   const added = await Promise.all(
     served.plugins.map(async each => {
       try {
-        const plugin = await load(cells, each, pluginOptions[each.id])
-        if (!each.isContained) own.push(each.id)
-        return plugin
+        return await load(cells, each, pluginOptions[each.id])
       } catch (error) {
         return failedPlugin(each, error)
       }
@@ -111,11 +110,14 @@ const fetchPlugins = async (token: string | undefined): Promise<FetchedPlugins> 
       [...lostConfigs(lost), ...added, ...inline]
     ),
     pluginOptions,
-    notices: noticesOf([...own, ...inline.map(({ id }) => `${id} of holdfast.config`)], served)
+    notices: noticesOf(
+      [...own.map(({ id }) => id), ...inline.map(({ id }) => `${id} of holdfast.config`)],
+      served
+    )
   }
 }
 
-/** @param own - what runs without a cell, by name: what was served and is not loaded can do nothing */
+/** @param own - whose code runs without a cell, by name */
 const noticesOf = (own: readonly string[], { configs }: ServedPlugins): readonly string[] => {
   const without =
     own.length === 0

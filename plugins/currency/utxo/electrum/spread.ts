@@ -18,8 +18,8 @@ export interface ServerSpreadOptions {
  * Spreads the wallets of one currency over the servers that the user named. Each wallet has one of them at a time.
  *
  * All are with the first as long as it carries no more than its share of subscriptions; then the next is opened, and once all carry their
- * share, the least loaded one takes the next wallet. A server of the user's own network has no share: if it is named first, others learn of
- * a wallet only while that one fails or refuses. A server that refuses more subscriptions gets no more.
+ * share, the least loaded one takes the next wallet. A server of the user's own network has no share: if it is named first, a wallet goes to
+ * others only while that one fails or refuses, and then stays there. A server that refuses more subscriptions gets no more.
  */
 export class ServerSpread {
   readonly #io: Io
