@@ -21,7 +21,7 @@ test('three devices agree after any edits and failures, and an edit is lost only
   for (const fault of FAULTS) t.true((tally.faultCounts.get(fault) ?? 0) > 0, fault)
 })
 
-/** In about one story in thirty thousand a deployed client drops an edit untold (ROADMAP). */
+/** In about one story in sixty thousand a deployed client drops an edit untold (ROADMAP). */
 const MAX_UNREPORTED = 1 + Math.ceil(numRuns / 10_000)
 
 /** Without any of these the stories would have shown less than they say. */
