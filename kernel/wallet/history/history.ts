@@ -98,9 +98,11 @@ export class History {
   }
 
   /**
-   * Applies files that a sync changed; a failed write is reported, and its changes are shown and written later.
+   * Applies files that a sync changed. Where there is no room for that it is reported, and shown all the same; while the storage cannot be
+   * read, the files wait for the next call.
    *
    * @returns the txids of which something else is shown now
+   * @throws STORAGE_FAILED, STORAGE_TIMEOUT if they have to wait
    */
   applyFiles(paths: readonly string[]): Promise<Txid[]> {
     this.#namedPaths = this.#namedPaths.concat(paths)
@@ -246,6 +248,7 @@ export class History {
     return this.#mutex.run(async () => {
       await this.#openNow()
       await this.#rows.reset()
+      this.#unapplied = []
       this.#search?.clear()
       this.#search = undefined
       await this.#applyChangedFiles()

@@ -321,6 +321,22 @@ test('a payment that comes while the storage can be neither read nor written fai
   }
 })
 
+test('a report that waits for the storage is forgotten with the others before a resync', async t => {
+  const medium = makePluginStore()
+  const sync = makeSyncStore()
+  const first = await openHistory(sync, { disk: storeDisk(medium) })
+  await first.table.applyReports([incoming('old')])
+  await first.repo.close()
+  // Nothing of its tables was read yet.
+  const device = await openHistory(sync, { disk: storeDisk(medium) })
+  medium.isDown = true
+  await t.throwsAsync(device.table.applyReports([incoming('waiting')]), { code: 'STORAGE_FAILED' })
+  medium.isDown = false
+  await device.table.clear()
+  await device.table.applyReports([incoming('new')])
+  t.deepEqual(await idsOf(device), ['new'])
+})
+
 test('a synced note that does not fit on the disk is shown, and is durable with the next successful write', async t => {
   const store = makeSyncStore()
   const files = new Map<string, string>()
