@@ -69,8 +69,8 @@ export interface BulkTable {
 export interface WriteOptions {
   /**
    * Given with what the network has given. If that cannot be saved, the store holds it: reads show it until the store is closed, the
-   * next batch saves it, too, and the write resolves after this was called with the failure. A write that cannot be held either,
-   * since it is not known what is stored, fails as any does.
+   * next batch saves it, too, and the write resolves after this was called with the failure. Where the store does not know what is
+   * stored, it holds nothing, and the write fails like any other.
    */
   readonly onHeld?: ((failure: unknown) => void) | undefined
 }

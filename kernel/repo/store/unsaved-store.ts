@@ -2,7 +2,7 @@ import { WalletError } from '../../base/errors.ts'
 import { equalBytes } from '../../crypto/encoding.ts'
 import type { KeyRange, Store, StoreChange } from '../../io/store.ts'
 import { SortedMap, textOfKey } from '../../store/sorted-map.ts'
-import { blockKey, parseBlockKey } from './block.ts'
+import { BLOCK_PARTS, blockKey, parseBlockKey } from './block.ts'
 
 /**
  * A store that holds in memory what could not be saved: reads see it as if it were there, and the next batch saves it, too.
@@ -29,7 +29,7 @@ export class UnsavedStore implements Store {
       const { tag, part, block = 0 } = parseBlockKey(key) ?? {}
       const isHeld = value === undefined && held.get(textOfKey(key))?.value !== undefined
       return isHeld && tag !== undefined && part === 'body'
-        ? (['body', 'head', 'search'] as const).map(name => textOfKey(blockKey(tag, name, block)))
+        ? BLOCK_PARTS.map(name => textOfKey(blockKey(tag, name, block)))
         : []
     })
     for (const change of changes) held.set(textOfKey(change.key), change)
