@@ -8,6 +8,8 @@ export interface Rounds {
   /** Characters, which are bytes here. */
   readonly sent: number
   readonly received: number
+  /** Resolves once everything is delivered, and nothing was sent for it. */
+  settled(): Promise<void>
   reset(): void
 }
 
@@ -80,6 +82,10 @@ export const withRounds = (base: Io): Rounds => {
     },
     get received() {
       return rounds.received
+    },
+    async settled() {
+      for (let quiet = 0; quiet < 2 * QUIET_TURNS; quiet = isRunning ? 0 : quiet + 1)
+        await new Promise(resolve => setImmediate(resolve))
     },
     reset: () => Object.assign(rounds, { trips: 0, sent: 0, received: 0 })
   }

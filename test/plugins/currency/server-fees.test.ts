@@ -19,37 +19,70 @@ test('the rates of a server that was asked an hour ago are compared with no othe
   t.is(fees.ofOthers('a').length, 1)
 })
 
-test('the least fee is asked for by the name of the agreed protocol, and waited for before a payment', async t => {
+test('the least fee is asked for before a payment, once, by the name of the agreed protocol', async t => {
   for (const [hasMempoolInfo, answer, relay] of [
     [false, 0.00001, 1000n],
     [true, { mempoolminfee: 0.00004, minrelaytxfee: 0.00001, incrementalrelayfee: 0.00001 }, 4000n],
     [true, { mempoolminfee: 0.000001, minrelaytxfee: 0.00001 }, 1000n],
     [true, { minrelaytxfee: 'much' }, undefined]
   ] as const) {
-    const requested: string[] = []
-    let answerLate = (_: Json): void => {}
+    let requested: string[] = []
+    let now = 0
     const server = {
       ...{ url: 'a', isOpen: true },
       callMany: (calls: readonly { readonly method: string }[]) =>
-        calls.map(({ method }): Promise<Json> => {
+        calls.map(async ({ method }): Promise<Json> => {
           requested.push(method)
-          if (method === 'blockchain.estimatefee') return Promise.resolve(0.001)
-          return new Promise(resolve => {
-            answerLate = resolve
-          })
+          return method === 'blockchain.estimatefee' ? 0.001 : answer
         })
     }
-    const version = Promise.resolve({ hasMempoolInfo })
-    const fees = new ServerFees({ monotonic: () => 0 })
-    await fees.fetch(server, version)
+    const fees = new ServerFees({ monotonic: () => now })
+    await fees.fetch(server, Promise.resolve({ hasMempoolInfo }))
     const rates = { high: 100_000n, standard: 100_000n, low: 100_000n }
-    t.deepEqual(fees.latest, rates, 'the greeting does not wait for it')
-    const fresh = fees.refresh(server)
-    answerLate(answer)
-    await fresh
-    t.deepEqual(fees.latest, relay === undefined ? rates : { ...rates, relay })
-    t.deepEqual(requested.slice(3), [hasMempoolInfo ? 'mempool.get_info' : 'blockchain.relayfee'])
+    t.deepEqual(fees.latest, rates, 'a start does not take a trip of its own for it')
+    const all = relay === undefined ? rates : { ...rates, relay }
+    const least = hasMempoolInfo ? 'mempool.get_info' : 'blockchain.relayfee'
+    for (const expected of [[least], []]) {
+      requested = []
+      await fees.refresh(server)
+      t.deepEqual(fees.latest, all)
+      t.deepEqual(requested, expected)
+    }
+    now += 60_000
+    await fees.refresh(server)
+    t.deepEqual(fees.latest, all)
+    t.deepEqual(requested.toSorted(), [...Array(3).fill('blockchain.estimatefee'), least])
   }
+})
+
+test('the least fee of a server that was lost before it answered is not taken for one of the next', async t => {
+  let answer = (_: Json): void => {}
+  const serverOf = (url: string, rate: number) => ({
+    ...{ url, isOpen: true },
+    callMany: (calls: readonly { readonly method: string }[]) =>
+      calls.map(
+        ({ method }): Promise<Json> =>
+          method === 'blockchain.relayfee' && url === 'a'
+            ? new Promise(resolve => {
+                answer = resolve
+              })
+            : Promise.resolve(rate)
+      )
+  })
+  const fees = new ServerFees({ monotonic: () => 0 })
+  const [lost, next] = [serverOf('a', 0.001), serverOf('b', 0.00002)]
+  const version = Promise.resolve({ hasMempoolInfo: false })
+  await fees.fetch(lost, version)
+  const refreshing = fees.refresh(lost)
+  await Promise.resolve()
+  lost.isOpen = false
+  await fees.fetch(next, version)
+  answer(0.005)
+  await refreshing
+  const rates = { high: 2000n, standard: 2000n, low: 2000n }
+  t.deepEqual(fees.latest, rates)
+  await fees.refresh(next)
+  t.deepEqual(fees.latest, { ...rates, relay: 2000n })
 })
 
 test('wallets that pay at once ask for the rates once, and all know the least fee', async t => {

@@ -21,8 +21,8 @@ export class ServerFees {
   /** Of the server that was asked last. */
   #version: Version = Promise.resolve({ hasMempoolInfo: false })
   #refreshing: Promise<void> | undefined
-  /** Settles once the least fee of the server is among the latest. */
-  #relay: Promise<void> = Promise.resolve()
+  /** False until the server that has the latest rates was asked for the least fee that it relays. */
+  #knowsLeast = false
   #at = Number.NEGATIVE_INFINITY
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -39,45 +39,53 @@ export class ServerFees {
     return [...this.#byUrl].flatMap(([other, { fees, at }]) => (other === url || at < since ? [] : [fees]))
   }
 
-  /** Asks for rates that are older than a minute, a server that was asked before; without an answer the last ones stay. */
+  /**
+   * Asks a server that was asked before for what a payment needs: rates that are older than a minute, and the least fee. Without an
+   * answer the last ones stay.
+   */
   async refresh(server: FeeServer): Promise<void> {
-    if (this.#clock.monotonic() - this.#at >= FRESH_MS) {
-      // One for all wallets that pay now: a second one would put rates without the least fee in the place of its own.
-      this.#refreshing ??= this.fetch(server, this.#version)
-        .catch(() => undefined)
-        .finally(() => (this.#refreshing = undefined))
-      await this.#refreshing
-    }
-    await this.#relay
+    // One for all wallets that pay now: a second one would put rates without the least fee in the place of its own.
+    this.#refreshing ??= this.#refresh(server)
+      .catch(() => undefined)
+      .finally(() => (this.#refreshing = undefined))
+    await this.#refreshing
+  }
+
+  async #refresh(server: FeeServer): Promise<void> {
+    const isOld = this.#clock.monotonic() - this.#at >= FRESH_MS
+    if (!isOld && this.#knowsLeast) return
+    const [least] = await Promise.all([
+      this.#fetchLeast(server),
+      isOld ? this.fetch(server, this.#version) : undefined
+    ])
+    // Of the least fee of a server that was left meanwhile the rates of the next one say nothing.
+    if (!server.isOpen) return
+    this.#knowsLeast = true
+    if (least !== undefined) this.#keep(server, { ...this.#latest, relay: least })
+  }
+
+  /** The least fee that a server relays, whose method has another name from protocol 1.6 on; undefined if it says none. */
+  async #fetchLeast(server: FeeServer): Promise<bigint | undefined> {
+    const { hasMempoolInfo } = await this.#version
+    const method = hasMempoolInfo ? 'mempool.get_info' : 'blockchain.relayfee'
+    const [reply] = server.callMany([{ method, params: [] }])
+    return reply?.then(readRelayFee).catch(() => undefined)
   }
 
   /**
-   * Asks a server for its rates; those it does not have are left out. The least that it relays has another name from protocol 1.6 on, so
-   * it is asked for once the version is known, and only `refresh` waits for the answer.
+   * Asks a server for its rates; those it does not have are left out. The least fee is left to `refresh`: its method depends on the
+   * version that is agreed on, and a start would take a second trip for it.
    */
   async fetch(server: FeeServer, version: Version): Promise<void> {
     this.#version = version
+    this.#knowsLeast = false
     const replies = server.callMany(
       TARGETS.map(([, blocks]) => ({ method: 'blockchain.estimatefee', params: [blocks] }))
     )
-    const relay = version.then(({ hasMempoolInfo }) => {
-      const [reply] = server.callMany([
-        { method: hasMempoolInfo ? 'mempool.get_info' : 'blockchain.relayfee', params: [] }
-      ])
-      return reply?.then(readRelayFee)
-    })
-    relay.catch(() => undefined)
     const rates = await Promise.all(replies.map(reply => reply.then(readFeeRate, () => undefined)))
     if (!server.isOpen) return
     const found = TARGETS.flatMap(([name], at) => (rates[at] === undefined ? [] : [[name, rates[at]]]))
     this.#keep(server, Object.fromEntries(found) as FeeEstimates)
-    const fees = this.#latest
-    this.#relay = relay.then(
-      least => {
-        if (least !== undefined && this.#latest === fees) this.#keep(server, { ...fees, relay: least })
-      },
-      () => undefined
-    )
   }
 
   #keep({ url }: FeeServer, fees: FeeEstimates): void {
