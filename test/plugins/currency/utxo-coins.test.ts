@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import { isWalletError, nativeAmount, type WalletKeys } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
@@ -10,7 +10,7 @@ import { parseRawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow, bitcoinTestnetRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { bitcoinCashRow, bitcoinCashTestnetRow } from '../../../plugins/currency/utxo/params/bitcoin-cash.ts'
-import type { CoinRow } from '../../../plugins/currency/utxo/params/coin.ts'
+import type { CoinRow, NetworkRow } from '../../../plugins/currency/utxo/params/coin.ts'
 import { dashRow } from '../../../plugins/currency/utxo/params/dash.ts'
 import { dogecoinRow } from '../../../plugins/currency/utxo/params/dogecoin.ts'
 import { feathercoinRow } from '../../../plugins/currency/utxo/params/feathercoin.ts'
@@ -27,6 +27,7 @@ import { makeTestStore } from './utxo-world.ts'
 
 /** One file of `test/fixtures/coins`. */
 interface CoinVectors {
+  source: string
   words: string
   seed: string
   /** By format and branch, at the indexes 0, 1 and 5. */
@@ -65,6 +66,15 @@ const ROWS: readonly CoinRow[] = [
   ufoRow,
   zcoinRow
 ]
+/** Networks of these coins whose vectors have files of their own. */
+const NETWORKS = [
+  ...['testnet4', 'signet', 'regtest'].map(name => [bitcoinRow, name] as const),
+  [bitcoinCashTestnetRow, 'testnet'] as const
+].map(([row, name]) => {
+  const network = row.networks.find(one => one.name === name)
+  if (network === undefined) throw new Error(`no network ${name}`)
+  return { file: row.networks[0] === network ? row.pluginId : `${row.pluginId}-${name}`, row, network }
+})
 const INDEXES = [0, 1, 5]
 
 /** A row of `test/fixtures/coins.json`. */
@@ -116,13 +126,19 @@ const REPLACES = ['bitcoin', 'bitcointestnet', 'feathercoin', 'qtum', 'zcoin']
 
 const io = makeNodeIo()
 
-const vectorsOf = ({ pluginId }: CoinRow): CoinVectors =>
-  JSON.parse(readFileSync(`test/fixtures/coins/${pluginId}.json`, 'utf8')) as CoinVectors
+const vectorsOf = (file: string): CoinVectors =>
+  JSON.parse(readFileSync(`test/fixtures/coins/${file}.json`, 'utf8')) as CoinVectors
 
-const cash = vectorsOf(bitcoinCashRow) as CashVectors
+const cash = vectorsOf('bitcoincash') as CashVectors
 
-const addressesOf = async (coin: CoinRow, keys: WalletKeys, branch: string): Promise<string[]> => {
-  const [network] = coin.networks
+/** A coin on one of its networks. */
+type CoinNetwork = readonly [coin: CoinRow, network: NetworkRow]
+
+const addressesOf = async (
+  [coin, network]: CoinNetwork,
+  keys: WalletKeys,
+  branch: string
+): Promise<string[]> => {
   const accounts = readPublicKeys(network, derivePublicKeys(coin, network, keys, io.crypto))
   if (accounts === undefined) throw new Error('no keys')
   const table = new ScriptTable(accounts, 10)
@@ -150,7 +166,6 @@ test('the shared table of figures has no coin that is missing here', t => {
 for (const row of ROWS) {
   const { pluginId } = row
   const [network] = row.networks
-  const vectors = vectorsOf(row)
 
   test(`${pluginId}: the row has the figures of the shared table`, t => {
     const figures = FIGURES.find(coin => coin.pluginId === pluginId) as CoinFigures
@@ -207,13 +222,26 @@ for (const row of ROWS) {
     }
     if (figures.cashaddr !== null) t.is(regtest?.cashaddr, figures.cashaddr.regtestPrefix)
   })
+}
 
-  test(`${pluginId}: each key format gives the addresses and account keys of its vectors`, async t => {
+test('each network of each coin on which people are paid has its vectors, which say where they are from', t => {
+  const files = [...ROWS.map(({ pluginId }) => pluginId), ...NETWORKS.map(({ file }) => file)]
+  t.deepEqual(readdirSync('test/fixtures/coins').sort(), files.map(file => `${file}.json`).sort())
+  for (const file of files) t.regex(vectorsOf(file).source, /by two independent libraries/, file)
+})
+
+for (const { file, row, network } of [
+  ...ROWS.map(one => ({ file: one.pluginId, row: one, network: one.networks[0] })),
+  ...NETWORKS
+]) {
+  const vectors = vectorsOf(file)
+
+  test(`${file}: each key format gives the addresses and account keys of its vectors`, async t => {
     for (const [format, branches] of Object.entries(vectors.addresses)) {
       const secret = format === 'bip32' ? vectors.seed : vectors.words
       const keys = { [row.keyName]: secret, format, coinType: network.coinType }
       for (const [branch, addresses] of Object.entries(branches)) {
-        t.deepEqual(await addressesOf(row, keys, branch), addresses, `${format} ${branch}`)
+        t.deepEqual(await addressesOf([row, network], keys, branch), addresses, `${format} ${branch}`)
         for (const address of addresses) t.is(parseAddress(row, network, address).address, address)
       }
       const { xpubs } = derivePublicKeys(row, network, keys, io.crypto)
@@ -221,19 +249,19 @@ for (const row of ROWS) {
     }
     // A wallet of the first clients names no format.
     const [old] = Object.values(vectors.addresses.bip32 ?? {})
-    t.deepEqual(await addressesOf(row, { [row.keyName]: vectors.seed }, '32/0'), old)
+    t.deepEqual(await addressesOf([row, network], { [row.keyName]: vectors.seed }, '32/0'), old)
   })
 
-  test(`${pluginId}: an account key is imported in the form that its wallets write`, async t => {
+  test(`${file}: an account key is imported in the form that its wallets write`, async t => {
     const tools = makeTools(row, network, io)
     for (const [format, text] of Object.entries(vectors.privateKeys)) {
       const keys = await tools.importPrivateKey?.(text, { format })
       const branch = `${format.slice(3)}/0`
-      t.deepEqual(await addressesOf(row, keys ?? {}, branch), vectors.addresses[format]?.[branch])
+      t.deepEqual(await addressesOf([row, network], keys ?? {}, branch), vectors.addresses[format]?.[branch])
     }
   })
 
-  test(`${pluginId}: a payment link keeps its amount to the last unit, and the sample address can be paid`, async t => {
+  test(`${file}: a payment link keeps its amount to the last unit, and the sample address can be paid`, async t => {
     const { uri, address, nativeAmount: amount } = vectors.link
     t.deepEqual(parseUri(row, network, uri), {
       publicAddress: address,
@@ -248,7 +276,7 @@ for (const row of ROWS) {
     t.deepEqual(parseAddress(row, network, script).program, { type: 'p2sh', data: io.crypto.fromHex(hash) })
   })
 
-  test(`${pluginId}: an amount beyond what floating point can hold is read exactly`, t => {
+  test(`${file}: an amount beyond what floating point can hold is read exactly`, t => {
     const { script } = parseAddress(row, network, vectors.link.address)
     const value = Buffer.alloc(8)
     value.writeBigUInt64LE(2n ** 53n + 1n)
@@ -348,19 +376,25 @@ test('the first block of each form of header has the hash by which its network i
     '56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
   ]
   const stake = `${stateRoot}${utxoRoot}${'00'.repeat(32)}ffffffff00`
-  const cases: readonly (readonly [row: CoinRow, header: Buffer])[] = [
-    [dogecoinRow, genesisOf(1, doge, [1386325540, 0x1e0ffff0, 99943])],
-    [dashRow, genesisOf(1, dash, [1390095618, 0x1e0ffff0, 28917698])],
-    [qtumRow, genesisOf(1, qtum, [1504695029, 0x1f00ffff, 8026361], stake)],
-    [zcoinRow, genesisOf(2, firo, [1414776286, 0x1e0ffff0, 142392])]
+  const bitcoin = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b'
+  const testnet4 = '7aa0a7ae1e223414cb807e40cd57e667b718e42aaf9306db9102fe28912b7b4e'
+  const of = ({ networks }: CoinRow, name = networks[0].name): NetworkRow =>
+    networks.find(network => network.name === name) as NetworkRow
+  const cases: readonly (readonly [network: NetworkRow, header: Buffer])[] = [
+    [of(dogecoinRow), genesisOf(1, doge, [1386325540, 0x1e0ffff0, 99943])],
+    [of(dashRow), genesisOf(1, dash, [1390095618, 0x1e0ffff0, 28917698])],
+    [of(qtumRow), genesisOf(1, qtum, [1504695029, 0x1f00ffff, 8026361], stake)],
+    [of(zcoinRow), genesisOf(2, firo, [1414776286, 0x1e0ffff0, 142392])],
+    [of(bitcoinRow, 'testnet4'), genesisOf(1, testnet4, [1714777860, 0x1d00ffff, 393743547])],
+    [of(bitcoinRow, 'signet'), genesisOf(1, bitcoin, [1598918400, 0x1e0377ae, 52613770])],
+    [of(bitcoinRow, 'regtest'), genesisOf(1, bitcoin, [1296688602, 0x207fffff, 2])],
+    [of(bitcoinCashTestnetRow), genesisOf(1, bitcoin, [1296688602, 0x1d00ffff, 414098458])]
   ]
-  for (const [{ networks, pluginId }, header] of cases) {
-    const [network] = networks
-    t.is(parseHeader(header, network).hash, network.genesisDigest ?? network.genesis, pluginId)
-  }
-  for (const [{ networks, pluginId }, header] of cases.slice(1))
+  for (const [network, header] of cases)
+    t.is(parseHeader(header, network).hash, network.genesisDigest ?? network.genesis, network.genesis)
+  for (const [network, header] of cases.slice(1))
     for (const bytes of [header.subarray(1), Buffer.concat([header, Buffer.of(0)])])
-      t.throws(() => parseHeader(bytes, networks[0]), { message: /another length/ }, pluginId)
+      t.throws(() => parseHeader(bytes, network), { message: /another length/ }, network.genesis)
 })
 
 const hexBytes = (...parts: string[]): Uint8Array => io.crypto.fromHex(parts.join(''))
