@@ -395,6 +395,8 @@ export class ElectrumPool {
     const early = span && follower.query(span.start, span.count)
     early?.catch(() => undefined)
     const agreed = (greeting[0] as Promise<Json>).then(readVersion)
+    // Of a connection that ends before it, the greeting says why.
+    agreed.catch(() => undefined)
     const fees = this.#fees.fetch(connection, agreed)
     greeting[0]?.catch(() => {
       if (!connection.isOpen) this.#oldServers.add(connection.url)
