@@ -1,5 +1,6 @@
-import { BITCOIN_REGTEST, LITECOIN_REGTEST } from '../fake-server/chain/chain-params.ts'
-import { type ChainId, openFakeChain } from '../fake-server/chain/open-chain.ts'
+import { COIN_NETWORKS, type FakeCoinId } from '../fake-server/chain/coin-networks.ts'
+import { openFakeChain } from '../fake-server/chain/open-chain.ts'
+import { dustLimitOf, pubkeyHashScript } from '../fake-server/chain/script.ts'
 import { makeElectrumConnect } from '../fake-server/electrum/connect.ts'
 import {
   type CurrencyEngine,
@@ -365,9 +366,13 @@ export const spendTo = (publicAddress: string, amount: string): SpendInfo => ({
 })
 
 /**
- * The fake chain of Bitcoin or Litecoin with an Electrum server, as the network of a currency plugin; nothing real is reached.
+ * The fake chain of a currency of Bitcoin's family with an Electrum server, as the network of a currency plugin; nothing real is reached.
+ *
+ * Bitcoin, Litecoin and Bitcoin Cash are regtest. The others have the addresses, the headers and the rules of their main network, and
+ * blocks without work: a plugin that insists on work, or on a later block that it knows, leaves their servers.
  *
  * @param plugin - reads `network` and `servers` of its options as the shipped plugins do; `options` replaces them
+ * @param id - whose chain it is
  *
  * @example
  * ```ts
@@ -380,15 +385,19 @@ export const spendTo = (publicAddress: string, amount: string): SpendInfo => ({
  */
 export const fakeBlockchain = (
   plugin: CurrencyPlugin,
-  id: ChainId,
-  options: JsonObject = { network: 'regtest', servers: ['tcp://127.0.0.1:50001'] }
+  id: FakeCoinId,
+  options?: JsonObject
 ): CurrencyNetwork => {
   const { clock, random } = makeNodeIo()
-  const network = id === 'litecoin' ? LITECOIN_REGTEST : BITCOIN_REGTEST
+  const network = COIN_NETWORKS[id]
   const chain = openFakeChain({ clock, random: count => random(count), network })
   const electrum = makeElectrumConnect(chain, {})
+  const dustLimit = dustLimitOf(pubkeyHashScript(new Uint8Array(20)), network)
   return {
-    ...{ plugin, options, someAmount: '1000000' },
+    plugin,
+    options: options ?? { network: network.name, servers: ['tcp://127.0.0.1:50001'] },
+    // A thousand times what nodes want for a thousand bytes.
+    someAmount: String(1000n * network.relayPerKvB),
     io: {
       connect: (address, handlers) => electrum.connect(address, handlers),
       webSocket: (url, handlers) => electrum.webSocket(url, handlers)
@@ -397,12 +406,15 @@ export const fakeBlockchain = (
     mine: async count => void chain.mine(count),
     reorg: async depth => chain.reorg(depth),
     drop: async txid => void chain.drop(txid),
-    // Of their main networks.
-    foreignAddress:
-      id === 'litecoin'
-        ? 'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh'
-        : 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
-    dustAmount: id === 'litecoin' ? '2000' : '200',
+    foreignAddress: FOREIGN_ADDRESSES[id] ?? '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2',
+    ...compact({ dustAmount: dustLimit === 0n ? undefined : String(dustLimit / 2n) }),
     close: async () => electrum.close()
   }
+}
+
+/** Of main networks, where the chain is regtest; Bitcoin's elsewhere. */
+const FOREIGN_ADDRESSES: Readonly<Partial<Record<FakeCoinId, string>>> = {
+  bitcoin: 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
+  bitcoincash: 'bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a',
+  litecoin: 'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh'
 }

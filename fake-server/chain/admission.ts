@@ -1,4 +1,4 @@
-import { COINBASE_MATURITY, POLICY } from './chain-params.ts'
+import { type ChainNetwork, POLICY } from './chain-params.ts'
 import type { ChainState } from './chain-state.ts'
 import { checkSpends, checkTransaction, refuse } from './check.ts'
 import type { Mempool, MempoolEntry } from './mempool.ts'
@@ -28,13 +28,13 @@ export const admit = (state: ChainState, tx: ChainTransaction, leastPerKvB = 0):
   const conflicts = conflictsOf(state, tx)
   if (!isSequenceFinal(tx, coins, state)) refuse(tx, 'non-BIP68-final')
   const fee = feeOf(state, tx, coins)
-  const least = relayFeeOf(tx.vsize)
+  const least = relayFeeOf(tx, state.network)
   if (fee < least) refuse(tx, `min relay fee not met, ${fee} < ${least}`)
   const kept = leastFeeOf(tx.vsize, leastPerKvB)
   if (fee < kept) refuse(tx, `mempool min fee not met, ${fee} < ${kept}`)
   const replaced = replacedBy(state, tx, { fee, conflicts })
   checkChainLimits(state, tx)
-  checkSpends(tx, coins)
+  checkSpends(tx, coins, state.network)
   return { fee, coins, replaced }
 }
 
@@ -53,8 +53,13 @@ export const readmit = (state: ChainState, tx: ChainTransaction): Admission => {
   return { fee: feeOf(state, tx, coins), coins, replaced: [] }
 }
 
-/** The least fee that is relayed for a size, in native units. */
-const relayFeeOf = (vsize: number): bigint => leastFeeOf(vsize, Number(POLICY.relayPerKvB))
+/** The least fee that is relayed for a transaction, in native units; Dogecoin's nodes want more for each small output. */
+const relayFeeOf = (tx: ChainTransaction, { relayPerKvB, fixedDust }: ChainNetwork): bigint => {
+  const least = leastFeeOf(tx.vsize, Number(relayPerKvB))
+  if (fixedDust === undefined) return least
+  const small = tx.outputs.filter(({ amount, script }) => script[0] !== 0x6a && amount < fixedDust.small)
+  return least + BigInt(small.length) * fixedDust.small
+}
 
 /** The least fee for a size at a rate for 1000 virtual bytes, in native units. */
 export const leastFeeOf = (vsize: number, perKvB: number): bigint =>
@@ -71,7 +76,7 @@ const conflictsOf = (state: ChainState, tx: ChainTransaction): ReadonlySet<strin
 const feeOf = (state: ChainState, tx: ChainTransaction, coins: readonly ChainCoin[]): bigint => {
   let fee = 0n
   for (const coin of coins) {
-    if (coin.isCoinbase && state.height + 1 - coin.height < COINBASE_MATURITY) {
+    if (coin.isCoinbase && state.height + 1 - coin.height < state.network.coinbaseMaturity) {
       const depth = state.height + 1 - coin.height
       refuse(tx, `bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth ${depth}`)
     }
@@ -136,7 +141,7 @@ const replacedBy = (
       `insufficient fee, rejecting replacement ${tx.txid}, less fees than conflicting txs; ${fee} < ${oldFees}`
     )
   }
-  const relay = (BigInt(tx.vsize) * POLICY.relayPerKvB + 999n) / 1000n
+  const relay = (BigInt(tx.vsize) * network.relayPerKvB + 999n) / 1000n
   if (fee - oldFees < relay) {
     const rule = `not enough additional fees to relay; ${fee - oldFees} < ${relay}`
     refuse(tx, `insufficient fee, rejecting replacement ${tx.txid}, ${rule}`)

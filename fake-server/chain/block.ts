@@ -1,6 +1,6 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { RawTx, ScriptNum } from '@scure/btc-signer'
-import { concatBytes, sha256x2 } from '@scure/btc-signer/utils.js'
+import { concatBytes, equalBytes, sha256x2 } from '@scure/btc-signer/utils.js'
 import { type ChainNetwork, REGTEST_BITS } from './chain-params.ts'
 import { type ChainCoin, type ChainTransaction, decodeTransaction, NO_TXID } from './transaction.ts'
 
@@ -17,7 +17,7 @@ export interface ChainHeader {
 /** A block that carries its proof of work. */
 export interface Block {
   readonly hash: string
-  /** The 80 bytes of the header, in hex. */
+  /** The header in hex: 80 bytes, or what its network has. */
   readonly headerHex: string
   readonly header: ChainHeader
   readonly transactions: readonly ChainTransaction[]
@@ -32,19 +32,27 @@ export interface ChainBlock extends Block {
 
 /** The fields of a block before its proof of work, which finds the nonce. */
 export interface BlockTemplate {
+  readonly network: ChainNetwork
+  readonly height: number
   readonly previous: string
   readonly time: number
   readonly transactions: readonly ChainTransaction[]
 }
 
-/** Works out the nonce of a new block. On regtest the second try succeeds on average. */
-export const workBlock = ({ previous, time, transactions }: BlockTemplate): Block => {
+/**
+ * Makes a new block, with the nonce that its network needs: on regtest the second try succeeds on average. In the form of a main
+ * network it proves no work.
+ */
+export const workBlock = ({ network, height, previous, time, transactions }: BlockTemplate): Block => {
   const merkleRoot = merkleRootOf(transactions.map(tx => tx.txid))
+  const { version = 0x20000000, hasHeight = false } = network.blockForm ?? {}
   for (let nonce = 0; ; nonce += 1) {
-    const header = { version: 0x20000000, previous, merkleRoot, time, bits: REGTEST_BITS, nonce }
-    const bytes = encodeHeader(header)
-    const hash = hashOfHeader(bytes)
-    if (meetsTarget(hash)) return { hash, headerHex: bytesToHex(bytes), header, transactions }
+    const last = hasHeight ? height : nonce
+    const header = { version, previous, merkleRoot, time, bits: REGTEST_BITS, nonce: last }
+    const bytes = withTail(encodeHeader(header), network)
+    const hash = hashOfHeader(bytes, network)
+    if (network.name === 'mainnet' || meetsTarget(hash))
+      return { hash, headerHex: bytesToHex(bytes), header, transactions }
   }
 }
 
@@ -53,12 +61,18 @@ export const workBlock = ({ previous, time, transactions }: BlockTemplate): Bloc
  *
  * @throws Error if the header is malformed, lacks its work, or names other transactions
  */
-export const decodeBlock = (headerHex: string, transactions: readonly ChainTransaction[]): Block => {
+export const decodeBlock = (
+  network: ChainNetwork,
+  headerHex: string,
+  transactions: readonly ChainTransaction[]
+): Block => {
   const bytes = hexToBytes(headerHex)
   const header = decodeHeader(bytes)
-  const hash = hashOfHeader(bytes)
-  if (header.bits !== REGTEST_BITS || !meetsTarget(hash))
-    throw new Error('has a header without proof of work')
+  if (!equalBytes(withTail(bytes.subarray(0, 80), network), bytes))
+    throw new Error('has a header of another form than those of its chain')
+  const hash = hashOfHeader(bytes, network)
+  const isWorked = network.name === 'mainnet' || meetsTarget(hash)
+  if (header.bits !== REGTEST_BITS || !isWorked) throw new Error('has a header without proof of work')
   if (transactions.length === 0 || merkleRootOf(transactions.map(tx => tx.txid)) !== header.merkleRoot) {
     throw new Error('has transactions that its header does not name')
   }
@@ -66,13 +80,16 @@ export const decodeBlock = (headerHex: string, transactions: readonly ChainTrans
 }
 
 /** The first block of a network, which its chains start from; its coins can never be spent. */
-export const genesisBlock = ({ genesis }: ChainNetwork): ChainBlock => ({
-  ...decodeBlock(genesis.header, [decodeTransaction(genesis.transaction)]),
-  height: 0,
-  spent: [[]]
-})
+export const genesisBlock = (network: ChainNetwork): ChainBlock => {
+  const { header, transaction, hash } = network.genesis
+  const block =
+    transaction === undefined
+      ? { hash, headerHex: header, header: decodeHeader(hexToBytes(header)), transactions: [] }
+      : decodeBlock(network, header, [decodeTransaction(transaction)])
+  return { ...block, height: 0, spent: [[]] }
+}
 
-/** Serializes a header into its 80 bytes. */
+/** Serializes the first 80 bytes of a header. */
 const encodeHeader = (header: ChainHeader): Uint8Array => {
   const bytes = new Uint8Array(80)
   const view = new DataView(bytes.buffer)
@@ -85,9 +102,13 @@ const encodeHeader = (header: ChainHeader): Uint8Array => {
   return bytes
 }
 
-/** Reads 80 bytes. @throws Error for any other length */
+/** Puts behind a header what its network has there. */
+const withTail = (plain: Uint8Array, { blockForm }: ChainNetwork): Uint8Array =>
+  blockForm?.tailOf === undefined ? plain : concatBytes(plain, blockForm.tailOf(plain))
+
+/** Reads the first 80 bytes. @throws Error if there are fewer */
 const decodeHeader = (bytes: Uint8Array): ChainHeader => {
-  if (bytes.length !== 80) throw new Error('has a header that is not 80 bytes long')
+  if (bytes.length < 80) throw new Error('has a header that is cut off')
   const view = new DataView(bytes.buffer, bytes.byteOffset, 80)
   return {
     version: view.getUint32(0, true),
@@ -99,7 +120,8 @@ const decodeHeader = (bytes: Uint8Array): ChainHeader => {
   }
 }
 
-const hashOfHeader = (bytes: Uint8Array): string => bytesToHex(sha256x2(bytes).reverse())
+const hashOfHeader = (bytes: Uint8Array, { blockForm }: ChainNetwork): string =>
+  displayOf(sha256x2(blockForm?.namedBytes?.(bytes) ?? bytes))
 
 const meetsTarget = (hash: string): boolean => hash <= `7fffff${'0'.repeat(58)}`
 
@@ -145,6 +167,7 @@ const displayOf = (hash: Uint8Array): string => bytesToHex(hash.slice().reverse(
 
 /** Options of {@link makeCoinbase}. */
 export interface CoinbaseOptions {
+  readonly network: ChainNetwork
   readonly height: number
   /** The script that earns the subsidy and the fees. */
   readonly script: Uint8Array
@@ -155,8 +178,9 @@ export interface CoinbaseOptions {
   readonly transactions: readonly ChainTransaction[]
 }
 
-/** Makes the transaction that creates new coins, with the height (BIP34) and the witness commitment (BIP141). */
+/** Makes the transaction that creates new coins, with the height (BIP34) and, where there is segwit, the witness commitment (BIP141). */
 export const makeCoinbase = ({
+  network: { hasSegwit },
   height,
   script,
   amount,
@@ -167,7 +191,7 @@ export const makeCoinbase = ({
     bytesToHex(
       RawTx.encode({
         version: 2,
-        segwitFlag: true,
+        segwitFlag: hasSegwit,
         inputs: [
           {
             txid: hexToBytes(NO_TXID),
@@ -178,9 +202,9 @@ export const makeCoinbase = ({
         ],
         outputs: [
           { amount, script },
-          { amount: 0n, script: commitmentScript(transactions, RESERVED) }
+          ...(hasSegwit ? [{ amount: 0n, script: commitmentScript(transactions, RESERVED) }] : [])
         ],
-        witnesses: [[RESERVED]],
+        witnesses: hasSegwit ? [[RESERVED]] : undefined,
         lockTime: 0
       })
     )
@@ -189,12 +213,12 @@ export const makeCoinbase = ({
 /** Why a transaction cannot be the coinbase of a block with these others; undefined if it can. */
 export const faultOfCoinbase = (
   coinbase: ChainTransaction,
-  height: number,
-  transactions: readonly ChainTransaction[]
+  { network, height, transactions }: Pick<CoinbaseOptions, 'height' | 'network' | 'transactions'>
 ): string | undefined => {
   const push = bytesToHex(heightPush(height))
   const input = coinbase.inputs[0]
   if (input === undefined || !bytesToHex(input.script).startsWith(push)) return 'bad-cb-height'
+  if (!network.hasSegwit) return undefined
   const [reserved, ...rest] = input.witness
   if (reserved?.length !== 32 || rest.length > 0) return 'bad-witness-nonce-size'
   const expected = bytesToHex(commitmentScript(transactions, reserved))

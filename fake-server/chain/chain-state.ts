@@ -1,6 +1,6 @@
 import type { Txid } from '../../kernel/types/ids.ts'
 import { type Block, type ChainBlock, faultOfCoinbase, genesisBlock } from './block.ts'
-import { type ChainNetwork, COINBASE_MATURITY, subsidyAt } from './chain-params.ts'
+import { type ChainNetwork, subsidyAt } from './chain-params.ts'
 import { Mempool } from './mempool.ts'
 import { ScriptIndex } from './script-index.ts'
 import { type ChainCoin, type ChainTimes, type ChainTransaction, CoinTable, coinsOf } from './transaction.ts'
@@ -75,9 +75,13 @@ export class ChainState implements ChainView {
     if (block.header.time <= this.medianTimeAt(this.height)) throw new Error('time-too-old')
     const [coinbase, ...others] = block.transactions
     if (coinbase === undefined) throw new Error('bad-cb-missing')
-    const fault = faultOfCoinbase(coinbase, height, others)
+    const fault = faultOfCoinbase(coinbase, { network: this.network, height, transactions: others })
     if (fault !== undefined) throw new Error(fault)
-    const spent = this.#apply(block, [...block.transactions.keys()])
+    const isSorted = this.network.usesForkId === true
+    if (isSorted && others.some(({ txid }, at) => at > 0 && txid <= (others[at - 1]?.txid ?? '')))
+      throw new Error('tx-ordering')
+    const order = isSorted ? parentsFirst(block.transactions) : [...block.transactions.keys()]
+    const spent = this.#apply(block, order)
     let earned = subsidyAt(this.network, height)
     for (const [position, tx] of block.transactions.entries())
       if (position > 0) earned += feeOf(tx, spent[position] ?? [])
@@ -146,7 +150,7 @@ export class ChainState implements ChainView {
   #spend(txid: Txid, index: number, height: number): ChainCoin {
     const coin = this.coins.get(txid, index)
     if (coin === undefined) throw new Error('bad-txns-inputs-missingorspent')
-    if (coin.isCoinbase && height - coin.height < COINBASE_MATURITY) {
+    if (coin.isCoinbase && height - coin.height < this.network.coinbaseMaturity) {
       throw new Error('bad-txns-premature-spend-of-coinbase')
     }
     this.coins.remove(coin)
@@ -178,8 +182,8 @@ const feeOf = (tx: ChainTransaction, coins: readonly ChainCoin[]): bigint => {
   return fee
 }
 
-/** The places of a block's transactions, each behind those whose coins it spends. */
-const parentsFirst = (transactions: readonly ChainTransaction[]): readonly number[] => {
+/** The places of transactions, each behind those of the list whose coins it spends. */
+export const parentsFirst = (transactions: readonly ChainTransaction[]): readonly number[] => {
   const places = new Map(transactions.map(({ txid }, position) => [txid, position]))
   const order = new Set<number>()
   const visit = (position: number): void => {

@@ -1,10 +1,17 @@
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
-import { hexToBytes } from '@noble/hashes/utils.js'
-import { Transaction } from '@scure/btc-signer'
 import { equalBytes, hash160, sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/base/errors.ts'
 import { type ChainNetwork, POLICY } from './chain-params.ts'
-import { dustLimitOf, isPushOnly, kindOfScript, multisigOf, pubkeyHashScript, pushesOf } from './script.ts'
+import {
+  dustLimitOf,
+  isPushOnly,
+  isWitnessKind,
+  kindOfScript,
+  multisigOf,
+  pubkeyHashScript,
+  pushesOf
+} from './script.ts'
+import { type Digests, digestsOf, SIGHASH_FORKID } from './signature-digests.ts'
 import {
   type ChainCoin,
   type ChainInput,
@@ -29,10 +36,14 @@ export const refuse = (tx: ChainTransaction | undefined, reason: string): never 
  * @throws BROADCAST_REFUSED with the reason of Bitcoin Core (`CheckTransaction`, then `IsStandardTx`)
  */
 export const checkTransaction = (tx: ChainTransaction, network: ChainNetwork): void => {
+  if (!network.hasSegwit && tx.wtxid !== tx.txid) refuse(undefined, UNREADABLE)
   checkShape(tx, network)
   if (isCoinbase(tx)) refuse(tx, 'coinbase')
   checkStandard(tx, network)
 }
+
+/** The words of a node for bytes that are no transaction to it. */
+export const UNREADABLE = 'TX decode failed. Make sure the tx has at least one input.'
 
 const checkShape = (tx: ChainTransaction, { maxMoney }: ChainNetwork): void => {
   if (tx.inputs.length === 0) refuse(tx, 'bad-txns-vin-empty')
@@ -59,7 +70,7 @@ const checkStandard = (tx: ChainTransaction, network: ChainNetwork): void => {
   }
   let dataOutputs = 0
   for (const { script, amount } of tx.outputs) {
-    if (!isStandardOutput(script)) refuse(tx, 'scriptpubkey')
+    if (!isStandardOutput(script, network)) refuse(tx, 'scriptpubkey')
     if (script[0] === 0x6a) dataOutputs += 1
     else if (amount < dustLimitOf(script, network)) refuse(tx, 'dust')
   }
@@ -67,8 +78,9 @@ const checkStandard = (tx: ChainTransaction, network: ChainNetwork): void => {
   if (tx.baseSize < POLICY.minBaseSize) refuse(tx, 'tx-size-small')
 }
 
-const isStandardOutput = (script: Uint8Array): boolean => {
+const isStandardOutput = (script: Uint8Array, { hasSegwit }: ChainNetwork): boolean => {
   const kind = kindOfScript(script)
+  if (!hasSegwit && isWitnessKind(kind)) return false
   if (kind === 'data') return script.length <= POLICY.maxDataScript
   if (kind === 'multisig') return (multisigOf(script)?.pubkeys.length ?? 0) <= 3
   return kind !== 'unknown'
@@ -83,11 +95,15 @@ const isStandardOutput = (script: Uint8Array): boolean => {
  * @param coins - the coin of each input, in order
  * @throws BROADCAST_REFUSED `mandatory-script-verify-flag-failed (…)` or `non-mandatory-script-verify-flag (…)`
  */
-export const checkSpends = (tx: ChainTransaction, coins: readonly ChainCoin[]): void => {
+export const checkSpends = (
+  tx: ChainTransaction,
+  coins: readonly ChainCoin[],
+  network: ChainNetwork
+): void => {
   const digests = digestsOf(tx, coins)
   tx.inputs.forEach((input, index) => {
     const coin = coins[index] as ChainCoin
-    const fault = faultOf({ input, coin, index, digests })
+    const fault = faultOf({ input, coin, index, digests, network })
     if (fault !== undefined) refuse(tx, fault)
   })
 }
@@ -97,18 +113,14 @@ interface Spend {
   readonly coin: ChainCoin
   readonly index: number
   readonly digests: Digests
-}
-
-/** The bytes that signatures are of, by the rules of each generation of scripts. */
-interface Digests {
-  legacy(index: number, scriptCode: Uint8Array, hashType: number): Uint8Array
-  witness(index: number, scriptCode: Uint8Array, hashType: number): Uint8Array
-  taproot(index: number, hashType: number): Uint8Array
+  readonly network: ChainNetwork
 }
 
 const faultOf = (spend: Spend): string | undefined => {
-  const { input, coin } = spend
-  switch (kindOfScript(coin.script)) {
+  const { input, coin, network } = spend
+  const kind = kindOfScript(coin.script)
+  if (!network.hasSegwit && (kind === 'p2sh' || isWitnessKind(kind))) return nonMandatory(UNSUPPORTED)
+  switch (kind) {
     case 'p2pk':
       return faultOfPubkey(spend)
     case 'p2pkh':
@@ -126,16 +138,30 @@ const faultOf = (spend: Spend): string | undefined => {
   }
 }
 
-const faultOfPubkey = ({ input, coin, index, digests }: Spend): string | undefined => {
+const faultOfPubkey = ({ input, coin, index, digests, network }: Spend): string | undefined => {
   if (input.witness.length > 0) return mandatory('Witness provided for non-witness script')
   const [signature, ...rest] = pushesOf(input.script) ?? []
   if (signature === undefined || rest.length > 0) return nonMandatory(UNSUPPORTED)
   if (input.script.length !== signature.length + 1) return nonMandatory('Data push larger than necessary')
   const pubkey = coin.script.subarray(1, -1)
-  return faultOfVerdict(checkEcdsa(signature, pubkey, type => digests.legacy(index, coin.script, type)))
+  return faultOfLegacy(signature, pubkey, { coin, index, digests, network })
 }
 
-const faultOfPubkeyHash = ({ input, coin, index, digests }: Spend): string | undefined => {
+/** A signature of scripts without witness, which on Bitcoin Cash has the fork's own digest. */
+const faultOfLegacy = (
+  signature: Uint8Array,
+  pubkey: Uint8Array,
+  { coin, index, digests, network }: Omit<Spend, 'input'>
+): string | undefined => {
+  if (network.usesForkId !== true)
+    return faultOfVerdict(checkEcdsa(signature, pubkey, type => digests.legacy(index, coin.script, type)))
+  if (((signature.at(-1) ?? 0) & 0x40) === 0) return mandatory('Signature must use SIGHASH_FORKID')
+  return faultOfVerdict(
+    checkEcdsa(signature, pubkey, type => digests.witness(index, coin.script, type), FORK_HASH_TYPES)
+  )
+}
+
+const faultOfPubkeyHash = ({ input, coin, index, digests, network }: Spend): string | undefined => {
   if (input.witness.length > 0) return mandatory('Witness provided for non-witness script')
   const [signature, pubkey, ...rest] = pushesOf(input.script) ?? []
   if (signature === undefined || pubkey === undefined || rest.length > 0) return nonMandatory(UNSUPPORTED)
@@ -143,7 +169,7 @@ const faultOfPubkeyHash = ({ input, coin, index, digests }: Spend): string | und
     return nonMandatory('Data push larger than necessary')
   }
   if (!equalBytes(hash160(pubkey), coin.script.subarray(3, 23))) return mandatory(NOT_EQUAL)
-  return faultOfVerdict(checkEcdsa(signature, pubkey, type => digests.legacy(index, coin.script, type)))
+  return faultOfLegacy(signature, pubkey, { coin, index, digests, network })
 }
 
 const faultOfScriptHash = (spend: Spend): string | undefined => {
@@ -216,31 +242,6 @@ const faultOfVerdict = (verdict: SignatureVerdict): string | undefined => {
   }
 }
 
-const digestsOf = (tx: ChainTransaction, coins: readonly ChainCoin[]): Digests => {
-  const signer = signerOf(tx)
-  const scripts = coins.map(coin => coin.script)
-  const amounts = coins.map(coin => coin.amount)
-  return {
-    legacy: (index, scriptCode, hashType) => signer.preimageLegacy(index, scriptCode, hashType),
-    witness: (index, scriptCode, hashType) =>
-      signer.preimageWitnessV0(index, scriptCode, hashType, amounts[index] as bigint),
-    taproot: (index, hashType) => signer.preimageWitnessV1(index, scripts, hashType, amounts)
-  }
-}
-
-/** btc-signer keeps the legacy digest to itself in its types, unlike its two younger siblings. */
-interface Preimages extends Pick<Transaction, 'preimageWitnessV0' | 'preimageWitnessV1'> {
-  preimageLegacy(index: number, scriptCode: Uint8Array, hashType: number): Uint8Array
-}
-
-const signerOf = (tx: ChainTransaction): Preimages =>
-  Transaction.fromRaw(hexToBytes(tx.hex), {
-    allowUnknownOutputs: true,
-    allowUnknownInputs: true,
-    allowUnknownVersion: true,
-    disableScriptCheck: true
-  }) as unknown as Preimages
-
 const mandatory = (rule: string): string => `mandatory-script-verify-flag-failed (${rule})`
 const nonMandatory = (rule: string): string => `non-mandatory-script-verify-flag (${rule})`
 
@@ -270,11 +271,13 @@ const splitSignature = (signature: Uint8Array): { readonly der: Uint8Array; read
  * Checks an ECDSA signature: strict DER (BIP66), low S (BIP146), a defined digest kind, a sound key.
  *
  * @param digestOf - the 32 bytes that are signed for a digest kind
+ * @param hashTypes - the defined kinds
  */
 const checkEcdsa = (
   signature: Uint8Array,
   pubkey: Uint8Array,
-  digestOf: (hashType: number) => Uint8Array
+  digestOf: (hashType: number) => Uint8Array,
+  hashTypes: ReadonlySet<number> = ECDSA_HASH_TYPES
 ): SignatureVerdict => {
   const { der, hashType } = splitSignature(signature)
   const parsed = parseDer(der)
@@ -282,7 +285,7 @@ const checkEcdsa = (
   if (parsed.hasHighS()) {
     return { kind: 'nonstandard', rule: 'Non-canonical signature: S value is unnecessarily high' }
   }
-  if (!ECDSA_HASH_TYPES.has(hashType)) {
+  if (!hashTypes.has(hashType)) {
     return { kind: 'nonstandard', rule: 'Signature hash type missing or not understood' }
   }
   if (!isPubkeyShape(pubkey)) {
@@ -312,6 +315,7 @@ const checkSchnorr = (
 }
 
 const ECDSA_HASH_TYPES: ReadonlySet<number> = new Set([0x01, 0x02, 0x03, 0x81, 0x82, 0x83])
+const FORK_HASH_TYPES: ReadonlySet<number> = new Set([SIGHASH_FORKID, 0x42, 0x43, 0xc1, 0xc2, 0xc3])
 
 const parseDer = (der: Uint8Array): ReturnType<typeof secp256k1.Signature.fromBytes> | undefined => {
   try {

@@ -5,17 +5,10 @@ import type { Clock } from '../../kernel/io/io.ts'
 import type { Txid } from '../../kernel/types/ids.ts'
 import { admit, leastFeeOf, readmit } from './admission.ts'
 import { makeCoinbase, workBlock } from './block.ts'
-import { type ChainNetwork, COINBASE_MATURITY, MAX_BLOCK_WEIGHT, POLICY, subsidyAt } from './chain-params.ts'
-import type { ChainState, ChainView } from './chain-state.ts'
-import { refuse } from './check.ts'
-import {
-  DEFAULT_FEE_RATES,
-  type Faucet,
-  type FeeRates,
-  feeRateFor,
-  type Payment,
-  parseFeeRates
-} from './faucet.ts'
+import { type ChainNetwork, MAX_BLOCK_WEIGHT, type Payment, POLICY, subsidyAt } from './chain-params.ts'
+import { type ChainState, type ChainView, parentsFirst } from './chain-state.ts'
+import { refuse, UNREADABLE } from './check.ts'
+import { type Faucet, type FeeRates, feeRateFor, parseFeeRates, usualFeeRates } from './faucet.ts'
 import { saveChain } from './saved-chain.ts'
 import { scriptHashOf, scriptOf } from './script.ts'
 import { type ChainCoin, type ChainTransaction, decodeTransaction } from './transaction.ts'
@@ -41,7 +34,7 @@ export interface ChainPorts {
 }
 
 /**
- * A regtest network in memory, Bitcoin's or a relative's, that judges transactions as a node does (architecture
+ * A network in memory, Bitcoin's regtest or a relative's, that judges transactions as a node does (architecture
  * decision 27).
  *
  * Every call is done when it returns, and a call that throws has changed nothing but, for `fund`, mined blocks.
@@ -62,7 +55,7 @@ export class FakeChain {
     this.#state = state
     this.#faucet = faucet
     this.#ports = options
-    this.#feeRates = parseFeeRates(options.feeRates ?? DEFAULT_FEE_RATES)
+    this.#feeRates = parseFeeRates(options.feeRates ?? usualFeeRates(state.network))
     this.#announcedTip = state.tip.hash
     state.scripts.takeTouched()
   }
@@ -142,7 +135,10 @@ export class FakeChain {
       const waiting = [...this.#state.mempool.entries()].map(entry => entry.tx)
       this.#state.evict(waiting.map(tx => tx.txid))
       const returned: ChainTransaction[] = []
-      for (let i = 0; i < depth; i += 1) returned.unshift(...this.#state.disconnect().transactions.slice(1))
+      for (let i = 0; i < depth; i += 1) {
+        const others = this.#state.disconnect().transactions.slice(1)
+        returned.unshift(...parentsFirst(others).flatMap(at => others[at] ?? []))
+      }
       for (let i = 0; i < count; i += 1) this.#mineOne(this.#faucet.script, [])
       for (const tx of keepTransactions ? [...returned, ...waiting] : waiting) this.#acceptAgain(tx)
     })
@@ -264,7 +260,7 @@ export class FakeChain {
 
   /** The least native units for 1000 virtual bytes that is relayed. */
   get relayFee(): number {
-    return Number(POLICY.relayPerKvB)
+    return Number(this.network.relayPerKvB)
   }
 
   /** The least native units for 1000 virtual bytes that the mempool keeps now. */
@@ -372,23 +368,26 @@ export class FakeChain {
       this.#mined >> 8,
       this.#mined
     )
-    const coinbase = makeCoinbase({ height, script, amount, extraNonce, transactions })
+    const { network } = this
+    const coinbase = makeCoinbase({ network, height, script, amount, extraNonce, transactions })
     const now = Math.floor(this.#ports.clock.now() / 1000) - ageSeconds
     const time = Math.max(this.#state.medianTimeAt(this.height) + 1, Math.min(now, 0xffffffff))
+    const others = network.usesForkId === true ? sortedByTxid(transactions) : transactions
     const block = workBlock({
+      ...{ network, height, time },
       previous: this.#state.tip.hash,
-      time,
-      transactions: [coinbase, ...transactions]
+      transactions: [coinbase, ...others]
     })
     this.#state.connect(block)
     return block.hash
   }
 
   #payFromFaucet(payments: readonly Payment[]): string {
+    const maturity = this.network.coinbaseMaturity
     for (let mined = 0; mined <= 1000; mined += 1) {
       const signed = this.#faucet.pay(this.#faucetCoins(), payments)
       if (signed !== undefined) return signed
-      const count = this.height < COINBASE_MATURITY ? COINBASE_MATURITY + SPARE_COINBASES - this.height : 1
+      const count = this.height < maturity ? maturity + SPARE_COINBASES - this.height : 1
       // Many blocks of one second would run ahead of the clock, and payments from them would look older.
       for (let left = count - 1; left >= 0; left -= 1) {
         this.#mineOne(this.#faucet.script, this.#selectWaiting(), left * this.network.blockSeconds)
@@ -407,7 +406,7 @@ export class FakeChain {
       .utxosOf(this.#faucet.scriptHash)
       .filter(coin =>
         coin.isCoinbase
-          ? this.height + 1 - coin.height >= COINBASE_MATURITY
+          ? this.height + 1 - coin.height >= this.network.coinbaseMaturity
           : coin.height > 0 || mempool.withAncestors([coin.txid]).size < POLICY.maxAncestors
       )
     const confirmedFirst = (coin: ChainCoin): number => (coin.height > 0 ? 0 : 1)
@@ -418,6 +417,10 @@ export class FakeChain {
   }
 }
 
+/** The order of Bitcoin Cash, which puts a parent anywhere. */
+const sortedByTxid = (transactions: readonly ChainTransaction[]): readonly ChainTransaction[] =>
+  transactions.toSorted((a, b) => (a.txid < b.txid ? -1 : 1))
+
 /** Coinbases that are mature once the faucet is ready, so that most payments need no new block. */
 const SPARE_COINBASES = 20
 
@@ -425,7 +428,7 @@ const parseTransaction = (text: string): ChainTransaction => {
   try {
     return decodeTransaction(text)
   } catch {
-    return refuse(undefined, 'TX decode failed. Make sure the tx has at least one input.')
+    return refuse(undefined, UNREADABLE)
   }
 }
 

@@ -1,17 +1,11 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { p2wpkh, Transaction } from '@scure/btc-signer'
-import { pubECDSA } from '@scure/btc-signer/utils.js'
+import { hash160, pubECDSA } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/base/errors.ts'
-import type { ChainNetwork } from './chain-params.ts'
-import { dustLimitOf, scriptHashOf } from './script.ts'
+import type { ChainNetwork, Payment } from './chain-params.ts'
+import { dustLimitOf, pubkeyHashScript, scriptHashOf } from './script.ts'
 import type { ChainCoin } from './transaction.ts'
-
-/** An amount in native units and the script that gets it. */
-export interface Payment {
-  readonly script: Uint8Array
-  readonly amount: bigint
-}
 
 /** The rich stranger of the fake world: it earns the blocks and pays from them with real signatures. */
 export class Faucet {
@@ -28,9 +22,11 @@ export class Faucet {
     this.#privateKey = privateKey.slice()
   }
 
-  /** The p2wpkh script it is paid to. */
+  /** The script it is paid to: p2wpkh, or p2pkh where there is no segwit. */
   get script(): Uint8Array {
-    this.#script ??= p2wpkh(pubECDSA(this.#privateKey), this.#network.prefixes).script
+    this.#script ??= this.#network.hasSegwit
+      ? p2wpkh(pubECDSA(this.#privateKey), this.#network.prefixes).script
+      : pubkeyHashScript(hash160(pubECDSA(this.#privateKey)))
     return this.#script
   }
 
@@ -53,25 +49,27 @@ export class Faucet {
   pay(coins: readonly ChainCoin[], payments: readonly Payment[]): string | undefined {
     const chosen: ChainCoin[] = []
     let change = 0n - payments.reduce((sum, payment) => sum + payment.amount, 0n)
-    let fee = FEE_RATE * sizeOf([...payments.map(payment => payment.script), this.script])
+    const rate = (FEE_RATE * this.#network.relayPerKvB) / 1000n
+    let fee = rate * sizeOf([...payments.map(payment => payment.script), this.script])
     for (const coin of coins) {
       if (change >= fee) break
       chosen.push(coin)
       change += coin.amount
-      fee += FEE_RATE * INPUT_SIZE
+      fee += rate * (this.#network.hasSegwit ? INPUT_SIZE : LEGACY_INPUT_SIZE)
     }
     if (change < fee) return undefined
-    return this.#sign(chosen, payments, change - fee)
+    const rest = { script: this.script, amount: change - fee }
+    const isWorthIt = rest.amount > 0n && rest.amount >= dustLimitOf(this.script, this.#network)
+    const outputs = isWorthIt ? [...payments, rest] : payments
+    return this.#network.signLegacy?.(this.#privateKey, chosen, outputs) ?? this.#sign(chosen, outputs)
   }
 
-  #sign(coins: readonly ChainCoin[], payments: readonly Payment[], change: bigint): string {
+  #sign(coins: readonly ChainCoin[], outputs: readonly Payment[]): string {
     const tx = new Transaction({ allowUnknownOutputs: true, disableScriptCheck: true })
     for (const { txid, index, amount, script } of coins) {
       tx.addInput({ txid, index, sequence: 0xfffffffd, witnessUtxo: { amount, script } })
     }
-    for (const payment of payments) tx.addOutput(payment)
-    if (change >= dustLimitOf(this.script, this.#network))
-      tx.addOutput({ script: this.script, amount: change })
+    for (const output of outputs) tx.addOutput(output)
     tx.sign(this.#privateKey)
     tx.finalize()
     return tx.hex
@@ -80,14 +78,24 @@ export class Faucet {
 
 const FEE_RATE = 5n
 const INPUT_SIZE = 69n
+const LEGACY_INPUT_SIZE = 149n
 const sizeOf = (scripts: readonly Uint8Array[]): bigint =>
   BigInt(scripts.reduce((size, script) => size + 11 + script.length, 15))
 
 /** Native units for each virtual byte, by the number of blocks that a transaction may wait. */
 export type FeeRates = Readonly<Record<string, number>>
 
-/** The fee rates of the fake network until a test sets others. */
-export const DEFAULT_FEE_RATES: FeeRates = { 1: 20, 3: 12, 6: 8, 12: 5, 25: 2 }
+/** The fee rates of a fake network until a test sets others: those of a calm Bitcoin, as often as its nodes want more. */
+export const usualFeeRates = ({ relayPerKvB }: ChainNetwork): FeeRates =>
+  Object.fromEntries(
+    [
+      [1, 20],
+      [3, 12],
+      [6, 8],
+      [12, 5],
+      [25, 2]
+    ].map(([target, rate = 0]) => [target, (rate * Number(relayPerKvB)) / 1000])
+  )
 
 /**
  * Checks fee rates that come from outside.

@@ -73,7 +73,7 @@ const parse = (network: ChainNetwork, saved: Json): SavedChain => {
   for (const block of saved.blocks as readonly Json[]) {
     if (!isTextList(block)) throw new Error('has a block that is no list of text')
     const [headerHex = '', ...transactions] = block
-    state.connect(decodeBlock(headerHex, transactions.map(decodeTransaction)))
+    state.connect(decodeBlock(network, headerHex, transactions.map(decodeTransaction)))
   }
   if (state.tip.hash !== tip) throw new Error('lacks its last block')
   for (const text of mempool) admitSaved(state, text)
@@ -84,7 +84,7 @@ const admitSaved = (state: ChainState, text: string): void => {
   const tx = decodeTransaction(text)
   if (tx.inputs.length === 0) refuse(tx, 'bad-txns-vin-empty')
   const { fee, coins } = readmit(state, tx)
-  checkSpends(tx, coins)
+  checkSpends(tx, coins, state.network)
   state.enter(tx, fee, coins)
 }
 

@@ -79,15 +79,19 @@ export const pushesOf = (script: Uint8Array): readonly Uint8Array[] | undefined 
 /** True if a script only pushes data. */
 export const isPushOnly = (script: Uint8Array): boolean => pushesOf(script) !== undefined
 
+/** True of the kinds that segwit has brought. */
+export const isWitnessKind = (kind: ScriptKind): boolean =>
+  kind.startsWith('p2w') || ['p2tr', 'p2a', 'witness'].includes(kind)
+
 /** The smallest amount that is worth spending from a script; less is dust (Bitcoin Core, `GetDustThreshold`). */
 export const dustLimitOf = (
   script: Uint8Array,
-  { dustRelayPerKvB }: Pick<ChainNetwork, 'dustRelayPerKvB'>
+  { dustRelayPerKvB, fixedDust }: Pick<ChainNetwork, 'dustRelayPerKvB' | 'fixedDust'>
 ): bigint => {
   const kind = kindOfScript(script)
   if (kind === 'data') return 0n
-  const isWitness =
-    script.length >= 4 && (kind.startsWith('p2w') || ['p2tr', 'p2a', 'witness'].includes(kind))
+  if (fixedDust !== undefined) return fixedDust.least
+  const isWitness = script.length >= 4 && isWitnessKind(kind)
   const bytes = 8 + (script.length < 253 ? 1 : 3) + script.length + (isWitness ? 67 : 148)
   return (BigInt(bytes) * dustRelayPerKvB) / 1000n
 }
@@ -104,19 +108,23 @@ export const pubkeyHashScript = (hash: Uint8Array): Uint8Array =>
 export const scriptOf = (network: ChainNetwork, target: string | Uint8Array): Uint8Array => {
   if (typeof target !== 'string') return target.slice()
   if (HEX.test(target)) return hexToBytes(target)
-  const { prefixes, oldScriptHashes } = network
-  try {
-    return OutScript.encode(Address(prefixes).decode(target))
-  } catch (error) {
-    for (const scriptHash of oldScriptHashes) {
-      try {
-        return OutScript.encode(Address({ ...prefixes, scriptHash }).decode(target))
-      } catch {
-        // The first failure is the one to report.
-      }
+  const { prefixes, oldScriptHashes, readAddress } = network
+  const kinds = [prefixes, ...oldScriptHashes.map(scriptHash => ({ ...prefixes, scriptHash }))]
+  const readers = [
+    ...(readAddress === undefined ? [] : [() => readAddress(target)]),
+    ...kinds.map(kind => () => OutScript.encode(Address(kind).decode(target)))
+  ]
+  const errors: unknown[] = []
+  for (const read of readers) {
+    try {
+      const script = read()
+      if (network.hasSegwit || !isWitnessKind(kindOfScript(script))) return script
+    } catch (error) {
+      errors.push(error)
     }
-    throw new WalletError('ADDRESS_INVALID', { rule: 'is no regtest address or script' }, error)
   }
+  // The first failure is the one to report.
+  throw new WalletError('ADDRESS_INVALID', { rule: 'is no address or script of this chain' }, errors[0])
 }
 
 const HEX = /^(?:[0-9a-f]{2}){4,10000}$/i

@@ -69,10 +69,14 @@ test('a child that stays behind when its parent confirms goes from height -1 to 
   state.scripts.takeTouched()
   const transactions = [...state.mempool.entries()].slice(0, 1).map(entry => entry.tx)
   const height = state.height + 1
-  const parts = { height, script: testWallet.script, amount: 1n, extraNonce: Uint8Array.of(1), transactions }
+  const rest = { script: testWallet.script, amount: 1n, extraNonce: Uint8Array.of(1), transactions }
+  const parts = { network: BITCOIN_REGTEST, height, ...rest }
   const time = state.medianTimeAt(state.height) + 1
   state.connect(
-    workBlock({ previous: state.tip.hash, time, transactions: [makeCoinbase(parts), ...transactions] })
+    workBlock({
+      ...{ network: BITCOIN_REGTEST, height, previous: state.tip.hash, time },
+      transactions: [makeCoinbase(parts), ...transactions]
+    })
   )
   t.deepEqual([state.mempool.has(parent), state.mempool.has(child)], [false, true])
   t.is(state.scripts.historyOf(end.scriptHash)[0]?.height, 0)
@@ -90,12 +94,13 @@ test('a block of a real node may have children before their parents, and its coi
   const child = chain.broadcast(signAll(chain, other, { to: end.script, fee: 1000n }))
   const transactions = [...chain.view.mempool.entries()].map(entry => entry.tx).toReversed()
   const height = chain.height + 1
-  const parts = { height, script: testWallet.script, amount: 1n, extraNonce: Uint8Array.of(1), transactions }
+  const rest = { script: testWallet.script, amount: 1n, extraNonce: Uint8Array.of(1), transactions }
+  const parts = { network: BITCOIN_REGTEST, height, ...rest }
   const { state } = parseSavedChain(BITCOIN_REGTEST, chain.toJson())
   state.evict(transactions.map(({ txid }) => txid))
   const time = state.medianTimeAt(state.height) + 1
   const block = workBlock({
-    ...{ previous: state.tip.hash, time },
+    ...{ network: BITCOIN_REGTEST, height, previous: state.tip.hash, time },
     transactions: [makeCoinbase(parts), ...transactions]
   })
   const { state: strict } = parseSavedChain(BITCOIN_REGTEST, chain.toJson())

@@ -5,6 +5,7 @@ import {
   type ChainNetwork,
   LITECOIN_REGTEST
 } from '../../../fake-server/chain/chain-params.ts'
+import { COIN_NETWORKS } from '../../../fake-server/chain/coin-networks.ts'
 import {
   hasLitecoinNode,
   type LitecoinNode,
@@ -155,7 +156,7 @@ export const bitcoinCashLab: LabCoin = {
   name: 'Bitcoin Cash',
   plugin: bitcoinCash,
   walletType: bitcoinCashRow.walletType,
-  chain: { ...BITCOIN_REGTEST, pluginId: bitcoinCashRow.pluginId, currencyCode: bitcoinCashRow.code },
+  chain: COIN_NETWORKS.bitcoincash,
   regtest: regtestOf(bitcoinCashRow),
   format: 'bip44',
   addressTypes: ['legacy', 'p2sh'],
