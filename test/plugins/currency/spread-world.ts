@@ -22,6 +22,9 @@ export interface SpreadServer {
   mostWaiting: number
   /** How many subscriptions it gives each connection from its next revival on. */
   limit: number
+  /** True while payments reach it late; each then waits to be let through. */
+  holdsPayments: boolean
+  readonly held: (() => void)[]
   /** Ends all connections, and takes no others until it is revived. */
   kill(): void
   revive(): void
@@ -41,6 +44,8 @@ export interface SpreadOptions {
   readonly kind?: ServerKind
   readonly isProxied?: boolean
   readonly hosts?: readonly string[]
+  /** Pauses of half a minute and a minute take a hundredth of it. */
+  readonly isHurried?: boolean
 }
 
 const SUBSCRIBE = 'blockchain.scripthash.subscribe'
@@ -56,10 +61,16 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
       opening
     )
   const hosts = options.hosts ?? limits.map((_, at) => `s${at + 1}.test`)
-  const { clock } = makeNodeIo()
+  const { clock: base } = makeNodeIo()
   let passed = 0
+  const clock: Io['clock'] = {
+    ...base,
+    monotonic: () => base.monotonic() + passed,
+    after: (ms, callback) =>
+      base.after(options.isHurried === true && (ms === 30_000 || ms === 60_000) ? ms / 100 : ms, callback)
+  }
   const world = makeTestWorld({
-    io: { connect, isProxied, clock: { ...clock, monotonic: () => clock.monotonic() + passed } },
+    io: { connect, isProxied, clock },
     servers: hosts.map(host => `tcp://${host}:1`)
   })
   for (const [at, host] of hosts.entries()) {
@@ -70,6 +81,7 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
     const server: SpreadServer & { connect: NonNullable<Io['connect']> } = {
       url: `tcp://${host}:1`,
       ...{ learned: new Set(), opened: 0, subscribing: 0, sent: 0, mostWaiting: 0, limit: limits[at] ?? 0 },
+      ...{ holdsPayments: false, held: [] },
       subscribed: () => new Set([...open.values()].flatMap(scripts => [...scripts])),
       kill: () => electrum.close(),
       revive: () => {
@@ -118,6 +130,10 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
               method: string
               params: string[]
             }[]) {
+              if (server.holdsPayments && method === 'blockchain.transaction.broadcast') {
+                server.held.push(() => channel.send(text))
+                return
+              }
               if (!method.startsWith('blockchain.scripthash.')) continue
               requested.set(id, { method, script: params[0] ?? '' })
               server.sent += 1

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { type ServerKind, serverKinds } from '../../../fake-server/electrum/kinds.ts'
 import { nativeAmount } from '../../../kernel/plugin-api.ts'
+import { ServerScores } from '../../../plugins/currency/utxo/electrum/server-scores.ts'
 import { isSynced, makeSpreadWorld, openMany } from './spread-world.ts'
 import { type TestWallet, until } from './utxo-world.ts'
 
@@ -104,6 +105,65 @@ test.serial("a server of one's own that is named first gets the next wallet once
   await look(five)
   t.is(second?.subscribed().size, 130)
   t.is(third?.learned.size, 0, 'a third learns nothing while the second has room')
+})
+
+test.serial("wallets go back to a server of one's own, and a payment on its way is not cut off", async t => {
+  const hosts = ['node.home.arpa', 's2.test', 's3.test']
+  const world = makeSpreadWorld(t, { limits: [9000, 9000, 9000], hosts, isHurried: true })
+  const made = await openMany(world, 20)
+  const [own, second, third] = world.servers
+  own?.kill()
+  await Promise.all(made.map(({ wallet }) => wallet.engine.startEngine()))
+  await until('the second has all', () => made.every(({ wallet }) => isSynced(wallet)))
+  t.is(second?.subscribed().size, 20 * 26)
+  if (second === undefined || own === undefined) return t.fail()
+  second.holdsPayments = true
+  const [{ wallet: paying }] = made as [(typeof made)[0]]
+  await until('its payment is agreed', () => paying.reported.details.at(-1)?.incoming === '0')
+  const spendTargets = [{ publicAddress: PAYEE, nativeAmount: nativeAmount('1000') }]
+  const draft = await paying.engine.makeSpend({ tokenId: null, spendTargets }, {})
+  const signed = await paying.engine.signTx(draft, paying.privateKeys)
+  const paid = Number(draft.nativeAmount) * -1
+  const sending = paying.engine.broadcastTx(signed, {})
+  await until('it is on its way', () => second.held.length === 1)
+  own.revive()
+  world.pass(61_000)
+  await new Promise(resolve => setTimeout(resolve, 2000))
+  t.is(second.subscribed().size, 20 * 26, 'none goes while nobody knows what becomes of the payment')
+  second.held[0]?.()
+  await sending
+  // The payment has used one more address.
+  await until('their own server has them', () => own.subscribed().size === 20 * 26 + 1)
+  await until('no other has any', () => second.subscribed().size + (third?.subscribed().size ?? 0) === 0)
+  for (const { address } of made) world.chain.fund(address, '5000')
+  world.chain.mine()
+  await until('all see a payment', () =>
+    made.every(
+      ({ wallet, amount }) =>
+        wallet.balance() === String(Number(amount) + 5000 - (wallet === paying ? paid : 0))
+    )
+  )
+})
+
+test.serial("a server of one's own that is away for a moment keeps its wallets", async t => {
+  const hosts = ['node.home.arpa', 's2.test']
+  const world = makeSpreadWorld(t, { limits: [9000, 9000], hosts, isHurried: true })
+  const made = await openMany(world, 3)
+  const [own, second] = world.servers
+  await Promise.all(made.map(({ wallet }) => wallet.engine.startEngine()))
+  await until('all are in step', () => made.every(({ wallet }) => isSynced(wallet)))
+  await new Promise(resolve => setTimeout(resolve, 600))
+  own?.kill()
+  await until('they know it', () =>
+    made.every(({ wallet }) => wallet.reported.connections.at(-1) !== undefined)
+  )
+  await new Promise(resolve => setTimeout(resolve, 200))
+  own?.revive()
+  await until('it has them again', () => own?.subscribed().size === 78)
+  t.is(second?.learned.size, 0, 'no other learns of them')
+  await new Promise(resolve => setTimeout(resolve, 600))
+  own?.kill()
+  await until('the second has them once it stays away', () => second?.subscribed().size === 78)
 })
 
 test.serial(
@@ -321,3 +381,17 @@ test.serial(
     t.is(String(world.chain.balance(PAYEE).unconfirmed), '2000')
   }
 )
+
+test('a server whose limit goes up and down is tried again later and later, until it gives more than ever', t => {
+  let now = 0
+  const server = { url: 'tcp://s1.test:1', open: () => Promise.reject(new Error('not needed')) }
+  const scores = new ServerScores([server], { monotonic: () => now })
+  const waitOf = (limit: number): number => {
+    scores.noteLimit(server, limit)
+    const since = now
+    while (scores.limitOf('s1.test') !== Number.POSITIVE_INFINITY) now += 60_000
+    return (now - since) / 60_000
+  }
+  t.deepEqual([1000, 1200, 1000, 1200, 1000, 1250, 1000].map(waitOf), [10, 10, 20, 40, 80, 160, 160])
+  t.is(waitOf(2000), 10)
+})

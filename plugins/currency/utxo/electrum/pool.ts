@@ -83,6 +83,8 @@ export class ElectrumPool {
   #endListening: (() => void) | undefined
   readonly #turn: ServerTurn
   #generation = 0
+  /** Requests that have no answer yet. */
+  #waitingCalls = 0
   #tip: ChainTip | undefined
   /** Of the connection. */
   #follower: TipFollower | undefined
@@ -130,6 +132,11 @@ export class ElectrumPool {
   /** True once the server has passed its checks. */
   get isReady(): boolean {
     return this.#isReady
+  }
+
+  /** True while a request of a wallet has no answer: what becomes of a payment is not known then. */
+  get isBusy(): boolean {
+    return this.#waitingCalls > 0
   }
 
   /** True if no wallet is attached. */
@@ -210,8 +217,9 @@ export class ElectrumPool {
     if (connection === undefined)
       return calls.map(() => Promise.reject(this.#turn.unreachable('no server is connected')))
     const ready = this.#ready
+    this.#waitingCalls += calls.length
     return connection.callMany(calls).map(async reply => {
-      const value = await reply
+      const value = await reply.finally(() => this.#waitingCalls--)
       await ready
       return value
     })
@@ -473,14 +481,14 @@ export class ElectrumPool {
       if (wasReady) client.onLost(loss)
     })
     for (const waiting of [...this.#waiting]) {
-      waiting.failuresLeft--
+      if (!this.#turn.isRetrying) waiting.failuresLeft--
       if (waiting.failuresLeft <= 0) waiting.done(this.#turn.unreachable(reason))
     }
     this.#cancelRetry = this.#io.clock.after(this.#turn.delayMs(this.#io.random(1)[0]), () => {
       this.#cancelRetry = undefined
       this.#open()
     })
-    this.#onLost?.()
+    if (!this.#turn.isRetrying) this.#onLost?.()
   }
 }
 

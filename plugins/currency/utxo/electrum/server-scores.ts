@@ -8,8 +8,9 @@ interface HostRecord {
   /** The most subscriptions that it gives, until it is tried again. */
   limit: number
   limitUntil: number
-  /** How often in a row it has refused more. */
+  /** How often in a row it has refused more, and the most that it has given then. */
   refusals: number
+  most: number
   /** Connections in a row that it ended while subscriptions were waiting, and how many it had answered then. */
   drops: { readonly at: number; readonly times: number }
 }
@@ -99,12 +100,18 @@ export class ServerScores {
   noteLimit(server: ChainServer, limit: number): void {
     const record = this.#recordOf(hostOf(server))
     const now = this.#clock.monotonic()
-    // One that has given more than the last time has changed its mind.
-    if (limit > record.limit * 1.1) record.refusals = 0
+    // One that has given more than ever before has changed its mind; a cost gives somewhat more at one time than at another.
+    if (limit > record.most * 1.1) record.refusals = 0
+    record.most = Math.max(record.most, limit)
     record.limit = limit
     if (now < record.limitUntil) return
     record.limitUntil = now + LIMIT_MS * 2 ** Math.min(record.refusals, 4)
     record.refusals += 1
+  }
+
+  /** True of a host that has shown a limit, also one that is to be tried again. */
+  hasRefused(host: string): boolean {
+    return (this.#hosts.get(host)?.refusals ?? 0) > 0
   }
 
   /** How many subscriptions a host has room for: a twentieth of a limit is left to wallets that grow. */
@@ -133,7 +140,7 @@ export class ServerScores {
     const known = this.#hosts.get(host)
     if (known !== undefined) return known
     const fresh = { failedAt: undefined, limit: 0, limitUntil: Number.NEGATIVE_INFINITY, refusals: 0 }
-    const record: HostRecord = { ...fresh, drops: NO_DROPS }
+    const record: HostRecord = { ...fresh, most: 0, drops: NO_DROPS }
     this.#hosts.set(host, record)
     return record
   }
@@ -169,3 +176,12 @@ export class SubscriptionLimit extends Error {
     this.limit = limit
   }
 }
+
+/** True of a node, which has no other users, and of a server of this computer or its network. */
+export const isOwn = (server: ChainServer): boolean => {
+  const host = hostOf(server)
+  return server.url.startsWith('rpc+') || !/[.:]/.test(host) || OWN.test(host)
+}
+
+const OWN =
+  /^(?:127|10)(?:\.\d+){3}$|^(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d+){2}$|^\[(?:::1\]|f[cd]|fe80)|\.(?:local|lan|home\.arpa)$/

@@ -1,7 +1,7 @@
 import { type ConnectionLoss, compact, WalletError } from '../../../../kernel/plugin-api.ts'
 import { ChainRefusal } from '../chain/header-chain.ts'
-import { type ChainServer, reasonOf } from './connection.ts'
-import type { ServerScores } from './server-scores.ts'
+import { type ChainServer, ElectrumFault, reasonOf } from './connection.ts'
+import { isOwn, type ServerScores } from './server-scores.ts'
 
 /** The servers that one pool tries in turn, and how they have failed. */
 export class ServerTurn {
@@ -12,6 +12,10 @@ export class ServerTurn {
   #failures = 0
   /** How often a connection failed since a server was last ready for a while. */
   #untrusted = 0
+  /** How often one of the user's own is tried again before the next server learns of the wallets. */
+  #patience = 0
+  /** True if the server that failed last is the next one to be tried. */
+  #isRetrying = false
   /** The servers that failed since then. */
   readonly #failed = new Set<string>()
   /** Of the server that failed last. */
@@ -27,8 +31,14 @@ export class ServerTurn {
     this.#mayShare = mayShare
   }
 
+  /** True if the server that failed last gets another try: it counts as failed only after that. */
+  get isRetrying(): boolean {
+    return this.#isRetrying
+  }
+
   /** Begins with another server than the first. */
   startAt(place: number): void {
+    this.#patience = 0
     this.#failures = place
     this.#untrusted = 0
     this.#failed.clear()
@@ -51,17 +61,26 @@ export class ServerTurn {
 
   /** Keeps the place in the list, and forgets the failed rounds: the server has been there for a while. */
   trust(server: ChainServer): void {
-    this.#failures %= this.#scores.servers.length
+    const { length } = this.#scores.servers
+    this.#failures %= length
+    this.#patience = length > 1 && isOwn(server) ? OWN_RETRY_MS.length : 0
     this.#untrusted = 0
     this.#failed.clear()
     this.#scores.noteTrust(server)
   }
 
   fail(server: ChainServer, error: unknown): ConnectionLoss {
-    this.#scores.noteFailure(server)
-    this.#failures++
-    this.#untrusted++
-    this.#failed.add(server.url)
+    // One of the user's own that has been there for a while is perhaps only restarting. Silence and lies are no such thing.
+    this.#isRetrying =
+      this.#patience > 0 && !(error instanceof ElectrumFault) && !(error instanceof ChainRefusal)
+    if (this.#isRetrying) this.#patience--
+    else {
+      this.#patience = 0
+      this.#scores.noteFailure(server)
+      this.#failures++
+      this.#untrusted++
+      this.#failed.add(server.url)
+    }
     const refused = error instanceof ChainRefusal ? error.reason : undefined
     this.loss = { server: server.url, reason: reasonOf(error), ...compact({ refused }) }
     return this.loss
@@ -69,6 +88,7 @@ export class ServerTurn {
 
   /** The pause before the next try: longer after each round of the servers that are left to it. `random`: 0 to 255. */
   delayMs(random = 0): number {
+    if (this.#isRetrying) return OWN_RETRY_MS[OWN_RETRY_MS.length - 1 - this.#patience] ?? 0
     const { servers } = this.#scores
     const length = this.#mayShare ? servers.length : this.#scores.countFor(this.#user)
     const round = Math.floor((this.#untrusted - 1) / length)
@@ -108,3 +128,5 @@ export class ServerTurn {
 
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 60_000
+/** Before each of the tries that a server of the user's own gets. */
+const OWN_RETRY_MS = [500, 3000]

@@ -4,7 +4,7 @@ import { type ChainServer, hostOf } from './connection.ts'
 import type { LinkedHeaders } from './headers.ts'
 import { ElectrumPool } from './pool.ts'
 import type { PoolClient } from './pool-clients.ts'
-import { LIMIT_MS, ServerScores } from './server-scores.ts'
+import { isOwn, LIMIT_MS, ServerScores } from './server-scores.ts'
 
 /** Options of {@link ServerSpread}. */
 export interface ServerSpreadOptions {
@@ -19,7 +19,8 @@ export interface ServerSpreadOptions {
  *
  * All are with the first as long as it carries no more than its share of subscriptions; then the next is opened, and once all carry their
  * share, the least loaded one takes the next wallet. A server of the user's own network has no share: if it is named first, a wallet goes to
- * others only while that one fails or refuses, and then stays there. A server that refuses more subscriptions gets no more.
+ * others only while that one fails or refuses. It is looked for each minute then, and gets its wallets back once it is there, unless it has
+ * shown a limit. A server that refuses more subscriptions gets no more.
  */
 export class ServerSpread {
   readonly #io: Io
@@ -36,6 +37,10 @@ export class ServerSpread {
   readonly #seats = new Set<WalletSeat>()
   /** Lost pools that more wallets are about to leave. */
   readonly #leaving = new Set<ElectrumPool>()
+  /** Of the next look for a server of one's own. */
+  #cancelLook: (() => void) | undefined
+  /** Ends a connection to one that no wallet has yet. */
+  #endScout: (() => void) | undefined
 
   constructor(io: Io, network: NetworkRow, options: ServerSpreadOptions) {
     this.#io = io
@@ -59,6 +64,7 @@ export class ServerSpread {
   /** Gives the pool that a wallet is attached to, and notes that it is. */
   enter(seat: WalletSeat): ElectrumPool {
     this.#seats.add(seat)
+    if (this.#cancelLook === undefined) this.#lookLater(RETURN_MS)
     return this.#find(seat, undefined) ?? (this.#pools[0] as ElectrumPool)
   }
 
@@ -104,12 +110,17 @@ export class ServerSpread {
     const free = back ?? this.#scores.freePlace(hasRoom)
     if (free === undefined || used.length >= MAX_CONNECTIONS)
       return this.#leastLoaded(live, expected) ?? this.#leastLoaded(open, expected)
+    return this.#poolAt(free)
+  }
+
+  /** A pool without wallets that begins with the server at a place of the list. */
+  #poolAt(place: number): ElectrumPool {
     let pool = this.#pools.find(({ isEmpty }) => isEmpty)
     if (pool === undefined) {
       pool = this.#makePool()
       this.#pools.push(pool)
     }
-    pool.startAt(free)
+    pool.startAt(place)
     return pool
   }
 
@@ -157,6 +168,7 @@ export class ServerSpread {
    * While a server is free and no other has room for all within its share, the pool itself goes there with its wallets.
    */
   #onLost(pool: ElectrumPool): void {
+    if (this.#cancelLook === undefined) this.#lookLater(RETURN_MS)
     if (this.#leaving.has(pool)) return
     const others = this.#pools.filter(other => other !== pool && other.isReady)
     const isFew = this.#leastLoaded(others, pool.load, this.#shareOf) !== undefined
@@ -186,6 +198,66 @@ export class ServerSpread {
     this.#leaving.add(pool)
     const jitter = (this.#io.random(1)[0] ?? 0) / 256
     this.#io.clock.after(MOVE_PAUSE_MS * (1 + jitter), () => this.#moveSome(pool))
+  }
+
+  #lookLater(delayMs: number): void {
+    if (this.#preferred.size === 0) return
+    this.#cancelLook?.()
+    this.#cancelLook = this.#io.clock.after(delayMs, () => {
+      this.#cancelLook = undefined
+      this.#lookBack()
+    })
+  }
+
+  /** Takes wallets that are with others back to servers of one's own, some at a time, or looks if one of these is there again. */
+  #lookBack(): void {
+    const strayed = [...this.#seats].filter(({ pool, circuit }) => {
+      const host = this.#scores.hostOf(pool)
+      return circuit === undefined && host !== undefined && !this.#preferred.has(host)
+    })
+    const back = this.#pools.filter(pool => pool.isReady && this.#takesBack(this.#scores.hostOf(pool)))
+    if (strayed.length === 0 || back.length === 0) {
+      this.#endScout?.()
+      if (strayed.length === 0) return
+      this.#lookOut()
+      this.#lookLater(RETURN_MS)
+      return
+    }
+    // What waits for an answer may be a payment: nobody would know what has become of it. Those who leave make a pool busy, too.
+    const busy = new Set(this.#pools.filter(({ isBusy }) => isBusy))
+    let moves = 0
+    let isMore = false
+    for (const seat of strayed) {
+      const willing = back.filter(pool => seat.mayUse(this.#scores.hostOf(pool)))
+      const to = this.#leastLoaded(willing, seat.client.expected)
+      if (to === undefined) continue
+      if (moves === MOVES_AT_ONCE || busy.has(seat.pool)) isMore = true
+      else {
+        seat.moveTo(to)
+        moves += 1
+      }
+    }
+    if (!isMore) this.#endScout?.()
+    this.#lookLater(isMore ? MOVE_PAUSE_MS : RETURN_MS)
+  }
+
+  readonly #takesBack = (host = ''): boolean => this.#preferred.has(host) && !this.#scores.hasRefused(host)
+
+  /** Connects to a server of one's own that is perhaps back, and keeps the connection until wallets have it. */
+  #lookOut(): void {
+    const place = this.#scores.freePlace(this.#takesBack)
+    const used = this.#pools.filter(({ isEmpty }) => !isEmpty)
+    if (place === undefined || used.length >= MAX_CONNECTIONS) return
+    const leave = this.#poolAt(place).attach({
+      ...{ scripts: { placeOf: () => undefined, branches: () => [] }, expected: 0 },
+      ...{ onOpen() {}, onTip() {}, onLinked() {}, onScript() {}, onLost() {} },
+      onReady: () => this.#lookLater(0),
+      onFault: () => this.#endScout?.()
+    })
+    this.#endScout = () => {
+      this.#endScout = undefined
+      leave()
+    }
   }
 }
 
@@ -303,12 +375,5 @@ const MAX_CONNECTIONS = 8
 /** Wallets that leave a lost server together. */
 const MOVES_AT_ONCE = 16
 const MOVE_PAUSE_MS = 250
-
-/** True of a node, which has no other users, and of a server of this computer or its network. */
-const isOwn = (server: ChainServer): boolean => {
-  const host = hostOf(server)
-  return server.url.startsWith('rpc+') || !/[.:]/.test(host) || OWN.test(host)
-}
-
-const OWN =
-  /^(?:127|10)(?:\.\d+){3}$|^(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d+){2}$|^\[(?:::1\]|f[cd]|fe80)|\.(?:local|lan|home\.arpa)$/
+/** The pause between two looks for a server of one's own that was lost. */
+const RETURN_MS = 60_000
