@@ -41,7 +41,7 @@ export const buildPages = async emitted => {
           transform: { define: { 'import.meta.url': 'document.baseURI', 'import.meta.resolve': 'undefined' } }
         }
       },
-      plugins: [withoutModules, withShortStyles],
+      plugins: [withoutModules, withShortStyles, withoutNodes],
       worker: { format: 'es', rolldownOptions: { output: flat(name) } }
     })
   }
@@ -113,6 +113,16 @@ const withShortStyles = {
       code.replace(/(?<=Styles = )`[^`]*`/g, styles =>
         styles.replace(/\s+/g, ' ').replace(/ ?([{};]) ?/g, '$1')
       )
+  }
+}
+
+/** A page cannot reach a node by RPC: nodes allow no requests of other origins, and the io of a browser adds no login. */
+const withoutNodes = {
+  name: 'without-nodes',
+  apply: 'build',
+  load: {
+    filter: { id: /[\\/]plugins[\\/]currency[\\/]utxo[\\/]http[\\/]node\.ts$/ },
+    handler: () => 'export const readNodeUrl = () => undefined'
   }
 }
 
