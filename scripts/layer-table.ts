@@ -165,7 +165,11 @@ export const layers: readonly (readonly Room[])[] = [
     },
     { path: 'devtools/standalone', only: [...FACES, 'devtools/react', 'cells'] },
     cli('cli/terminal'),
-    { path: 'testing', packages: [NODE], only: ['kernel', 'plugins', 'platform/node', 'fake-server'] }
+    {
+      path: 'testing',
+      packages: [NODE],
+      only: ['kernel', 'plugins', 'platform/node', 'fake-server', 'cells']
+    }
   ],
   [cli('cli/errors')],
   [cli('cli/profile')],

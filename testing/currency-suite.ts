@@ -13,6 +13,12 @@ import {
   until,
   untilConfirmed
 } from './currency-lab.ts'
+import {
+  currencyLiveChecks,
+  type LiveBench,
+  type LiveCurrency,
+  openLiveBench
+} from './currency-live-checks.ts'
 import { currencySubject } from './currency-plugin-use.ts'
 import { currencySpendChecks } from './currency-spend-checks.ts'
 import { type PluginSubject, pluginChecks } from './plugin-checks.ts'
@@ -23,6 +29,8 @@ import { type Check, describeError, must, planSuite, type Suite, type SuiteOptio
 export interface CurrencySuiteOptions extends SuiteOptions {
   /** The id of the plugin, for reports. */
   readonly pluginId: string
+  /** The real network, for the level `live`. Its checks sign and send nothing. */
+  readonly live?: LiveCurrency
 }
 
 /**
@@ -42,7 +50,7 @@ export interface CurrencySuiteOptions extends SuiteOptions {
  */
 export const currencySuite = (
   openNetwork: () => CurrencyNetwork | Promise<CurrencyNetwork>,
-  { pluginId, level = 'full' }: CurrencySuiteOptions
+  { pluginId, level = 'full', live = {} }: CurrencySuiteOptions
 ): Suite => {
   const onBench = (check: Check<CurrencyBench>): Check<undefined> => ({
     ...check,
@@ -70,7 +78,23 @@ export const currencySuite = (
       }
     }
   })
-  const checks = [...pluginChecks.map(onSubject), ...currencyChecks.map(onBench)]
+  const onLive = (check: Check<LiveBench>): Check<undefined> => ({
+    ...check,
+    async run() {
+      const network = await openNetwork()
+      try {
+        const opened = await openLiveBench(network, live)
+        await check.run(opened).finally(() => opened.bench.close())
+      } finally {
+        await network.close?.()
+      }
+    }
+  })
+  const checks = [
+    ...pluginChecks.map(onSubject),
+    ...currencyChecks.map(onBench),
+    ...currencyLiveChecks.map(onLive)
+  ]
   return planSuite({ pluginId, kind: 'currency', level }, checks, undefined)
 }
 

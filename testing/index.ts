@@ -17,6 +17,7 @@ export {
 } from '../fake-server/base/faults.ts'
 export type { FakeReply, FakeRequest, Middleware } from '../fake-server/base/replies.ts'
 export { type CurrencyNetwork, fakeBlockchain, type TokenNetwork } from './currency-lab.ts'
+export type { LiveCurrency } from './currency-live-checks.ts'
 export { type CurrencySuiteOptions, currencySuite, testCurrencyPlugin } from './currency-suite.ts'
 export { type FakeClock, makeFakeClock } from './fake-clock.ts'
 export {

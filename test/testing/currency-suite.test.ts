@@ -1,11 +1,8 @@
 import test from 'ava'
 import {
   type CurrencyEngine,
-  type CurrencyHost,
-  type CurrencyPlugin,
   type CurrencyTools,
   type EngineRequest,
-  type JsonObject,
   nativeAmount,
   type SpendInfo,
   WalletError
@@ -15,68 +12,7 @@ import { type CurrencyNetwork, fakeBlockchain } from '../../testing/currency-lab
 import { currencySuite } from '../../testing/currency-suite.ts'
 import { runSuite } from '../../testing/suite.ts'
 import { gemNetwork } from './gem-network.ts'
-
-/** What a mistake changes of the Bitcoin plugin, or of one with tokens, stakes and more. */
-interface Mistake {
-  readonly of?: 'gems'
-  /** Options of the plugin besides those of its network. */
-  readonly options?: JsonObject
-  apply?(host: CurrencyHost): void
-  readonly info?: Partial<CurrencyPlugin['info']>
-  tools?(tools: CurrencyTools): Partial<CurrencyTools>
-  engine?(engine: CurrencyEngine, request: EngineRequest): Partial<CurrencyEngine>
-  request?(request: EngineRequest): EngineRequest
-}
-
-/** An object whose methods come from another one, but for those that are given. */
-const altered = <T extends object>(original: T, changes: Partial<T>): T =>
-  new Proxy(original, {
-    get(target, name) {
-      const value: unknown = Reflect.get(name in changes ? changes : target, name)
-      return typeof value === 'function' ? value.bind(name in changes ? changes : target) : value
-    }
-  })
-
-const mistaken = (
-  plugin: CurrencyPlugin,
-  { info, tools, engine, apply, request = given => given }: Mistake
-): CurrencyPlugin => ({
-  ...plugin,
-  info: { ...plugin.info, ...info },
-  apply(host) {
-    const { hooks } = host
-    const tap = <Args extends readonly unknown[], T>(fn: (...args: Args) => Promise<T>) => fn
-    apply?.(host)
-    plugin.apply({
-      ...host,
-      hooks: {
-        ready: hooks.ready,
-        closing: hooks.closing,
-        builtinTokens: hooks.builtinTokens,
-        makeTools: {
-          tapPromise: (name, fn) =>
-            hooks.makeTools.tapPromise(
-              name,
-              tap(async () => {
-                const made = (await fn()) as CurrencyTools
-                return altered(made, tools?.(made) ?? {})
-              })
-            )
-        },
-        makeEngine: {
-          tapPromise: (name, fn) =>
-            hooks.makeEngine.tapPromise(
-              name,
-              tap(async (given: EngineRequest) => {
-                const made = (await fn(request(given))) as CurrencyEngine
-                return altered(made, engine?.(made, given) ?? {})
-              })
-            )
-        }
-      }
-    })
-  }
-})
+import { type Mistake, mistaken } from './mistaken-currency.ts'
 
 const SERVERS = { network: 'regtest', servers: ['tcp://127.0.0.1:50001'] }
 const networkOf = (mistake: Mistake): CurrencyNetwork =>

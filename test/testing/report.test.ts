@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseXml } from '@rgrove/parse-xml'
 import test from 'ava'
+import { currencyLiveChecks } from '../../testing/currency-live-checks.ts'
 import { currencyChecks } from '../../testing/currency-suite.ts'
 import { observerChecks } from '../../testing/observer-suite.ts'
 import { pluginChecks } from '../../testing/plugin-checks.ts'
@@ -192,7 +193,8 @@ test('every check has a clause of the specification or a heading of the docs, a 
     storageChecks,
     observerChecks,
     policyChecks,
-    currencyChecks
+    currencyChecks,
+    currencyLiveChecks
   ]
   const checks: readonly CheckInfo[] = [
     ...tables.flat(),

@@ -24,7 +24,7 @@ const openNetwork = (): CurrencyNetwork => {
   }
 }
 
-/** The checks of this plugin, for `holdfast plugins test`. */
+/** The checks of this plugin, for `holdfast plugins test`. `--level live` asks the real server, with a new wallet. */
 export const suite = (options: SuiteOptions = {}): Suite =>
   currencySuite(openNetwork, { pluginId: plugin.id, ...options })
 
