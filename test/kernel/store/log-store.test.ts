@@ -252,6 +252,20 @@ test('the files stay few, and no larger than twice what counts', async t => {
   t.is(Object.keys(await contentOf((await open(files)).store)).length, 310)
 })
 
+test('a deletion stays through a merge of newer chunks while an older one has what it deletes', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.batch([put('large', 'x'.repeat(100_000)), put('gone', 'old')])
+  await store.batch([remove('gone')])
+  for (let i = 0; i < 7; i += 1) await store.batch([put(`small${i}`, 'x')])
+  // The eight small ones become one.
+  await store.close()
+  t.is(chunksOf(files).length, 2)
+  const again = await open(files)
+  t.deepEqual(await again.store.getMany([bytes('gone')]), [undefined])
+  t.false((await again.store.keys({ limit: 99 })).some(key => textOfKey(key) === 'gone'))
+})
+
 test('a damaged value is missing and reported once; all others are read', async t => {
   const files = new Map<string, string>()
   await (await open(files)).store.batch([put('a', 'aaaa'), put('b', 'bbbb'), put('c', 'cccc')])

@@ -1,5 +1,7 @@
 import test from 'ava'
+import { WalletError } from '../../../kernel/base/errors.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
+import type { Disk } from '../../../kernel/io/disk.ts'
 import { openRepoStore } from '../../../kernel/repo/store/open-store.ts'
 import type { StoreContents } from '../../../kernel/repo/store/sealed-store.ts'
 import { exportDeployedRepo, restoreRepo } from '../../../kernel/sync/open-repo.ts'
@@ -52,6 +54,25 @@ test('the status of a deployed folder is deleted last, so that a client that fin
   const moved = deleted.filter(path => names.some(name => path === `${root}/${name}`))
   t.is(moved.length, 4)
   t.is(moved.indexOf(`${root}/status.json`), 3)
+})
+
+test('a repo whose import fails does not open, and the next opening imports the rest', async t => {
+  const names = ['data/a', 'data/b', 'changes/b', 'status.json']
+  const files = new Map(names.map(name => [`${root}/${name}`, JSON.stringify(boxOf('1'))]))
+  files.set(`${root}/status.json`, '{"lastSync":1,"lastHash":"h"}')
+  const disk = makeFaultDisk(files)
+  const full: Disk = {
+    ...disk,
+    async setText(path, text) {
+      if (path.startsWith('imported/')) throw new WalletError('STORAGE_FULL', { path })
+      await disk.setText(path, text)
+    }
+  }
+  await t.throwsAsync(openDevice(makeSyncStore(), { disk: full }), { code: 'STORAGE_FULL' })
+  for (const name of names) t.true(files.has(`${root}/${name}`), name)
+  const { repo } = await openDevice(makeSyncStore(), { disk })
+  t.deepEqual(await repo.list(''), ['a', 'b'])
+  t.false(names.some(name => files.has(`${root}/${name}`)))
 })
 
 test('a device whose store was lost in the middle of an import fetches everything anew, whatever the deployed status says', async t => {

@@ -177,6 +177,17 @@ test('of two payments of one coin the confirmed one stands, whichever arrives la
   }
 })
 
+test('two rewards of blocks, which spend the same nothing, are no rivals', t => {
+  const { ledger, txOf } = makeLedger()
+  const inputs = [{ txid: '0'.repeat(64), vout: 0xffff_ffff }]
+  for (const [at, txid] of ['a', 'b'].entries())
+    ledger.put({ ...txOf(txid, []), inputs, isCoinbase: true }, { ...seen, height: 7 + at })
+  t.deepEqual(
+    ['a', 'b'].map(txid => ledger.find(txid)?.height),
+    [7, 8]
+  )
+})
+
 test('of two unconfirmed payments of one coin the later one stands, and drops the descendants of the other', t => {
   const { ledger, txOf } = makeLedger()
   ledger.put(txOf('a', ['foreign']), { ...seen, height: 7 })

@@ -267,7 +267,6 @@ export class Ledger {
   }
 
   #settleConflicts(tx: LedgerTx): void {
-    if (tx.isCoinbase) return
     for (const outpoint of tx.spends) {
       for (const other of this.#spenders.get(outpoint) ?? []) {
         if (other === tx || other.height < 0) continue

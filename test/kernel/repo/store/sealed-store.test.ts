@@ -357,6 +357,53 @@ test('a row that was deleted and comes back stands behind its equals', async t =
   t.deepEqual(keysOf(await table.page(0, 2)), ['b', 'a'])
 })
 
+test('a row that leaves its order and comes back at once stands behind its equals', async t => {
+  for (const between of [{ text: 'away', order: 9 }, null]) {
+    const { store, table } = await open(new Map())
+    for (const key of ['a', 'b']) await store.write(new Map([[`t/${key}`, { text: key, order: 5 }]]))
+    const back = { text: 'again', order: 5 }
+    await Promise.all([between, back].map(change => store.write(new Map([['t/a', change]]))))
+    t.deepEqual(keysOf(await table.page(0, 9)), ['b', 'a'])
+  }
+})
+
+test('each row is found by who reads it while it moves into another block', async t => {
+  const keys = Array.from({ length: 11 }, (_, i) => `k${i}`)
+  const textOf = (key: string): string => key.padEnd(5000, '.')
+  for (const moving of keys) {
+    const files = new Map<string, string>()
+    const first = await open(files)
+    await first.store.write(new Map(keys.map(key => [`t/${key}`, textOf(key)])))
+    await first.store.close()
+    let release = (): void => {}
+    const gate = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const disk = makeFaultDisk(files)
+    let holds = 0
+    let isHeld = false
+    const getSlice = async (path: string, start: number, end: number): Promise<string | undefined> => {
+      if (holds > 0) {
+        holds -= 1
+        isHeld = true
+        await gate
+      }
+      return (await disk.getText(path))?.slice(start, end)
+    }
+    const { store, table } = await open(files, { ...disk, getSlice })
+    t.is(await table.count(), keys.length)
+    holds = 1
+    const wanted = [...keys.filter(key => key !== moving), moving]
+    const reading = table.getMany(wanted)
+    while (!isHeld) await new Promise(resolve => setImmediate(resolve))
+    await store.write(new Map([[`t/${moving}`, textOf(`new ${moving}`)]]))
+    release()
+    const found = (await reading).map(text => text?.replace(/\.+$/, ''))
+    t.deepEqual(found, [...wanted.slice(0, -1), `new ${moving}`])
+    await store.close()
+  }
+})
+
 test('a write after the end of a store is refused, and writes nothing', async t => {
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
