@@ -1,20 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import test from 'ava'
 import { CliError } from '../../cli/errors/cli-error.ts'
 import { homeFor } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { runInProcess } from '../helpers/in-process.ts'
-
-const SHOP = readFileSync(new URL('../../../examples/price-shop.ts', import.meta.url), 'utf8')
-const TEST = `
-import { rateSuite, type Suite, type SuiteOptions } from 'holdfast/testing'
-import { priceShop } from '../src/index.ts'
-
-const replies = { 'https://shop.example.org/price': '{"usd":64000}' }
-export const suite = (options: SuiteOptions = {}): Suite =>
-  rateSuite(priceShop, { valid: [{ wanted: ['BTC iso:USD'], replies, offers: { 'BTC iso:USD': 64_000 } }], ...options })
-`
+import { makePriceShopProject, PRICE_SHOP } from '../helpers/price-shop-project.ts'
 
 interface DevEvent {
   readonly event: string
@@ -25,13 +15,7 @@ interface DevEvent {
 test('a plugin is loaded again after each change, checked, and survives mistakes until the session is stopped', async t => {
   const home = homeFor(t)
   const folder = join(home, 'shop')
-  const write = (name: string, text: string): void => {
-    mkdirSync(dirname(join(folder, name)), { recursive: true })
-    writeFileSync(join(folder, name), text)
-  }
-  write('package.json', '{ "name": "shop", "type": "module", "exports": "./src/index.ts" }')
-  write('src/index.ts', SHOP)
-  write('test/plugin.test.ts', TEST)
+  const write = makePriceShopProject(folder)
   const controller = new AbortController()
   let output = ''
   const running = runInProcess(['plugins', 'dev', folder, '--json'], {
@@ -65,22 +49,23 @@ test('a plugin is loaded again after each change, checked, and survives mistakes
   t.deepEqual(tests.data.failures, [])
 
   let seen = events().length
-  write('src/index.ts', SHOP.replace('kind:', 'kind;:'))
+  write(PRICE_SHOP.replace('kind:', 'kind;:'))
   const failed = await next('failed', seen)
   t.regex(failed.data.problem, /: src\/index\.ts:\d+:\d+: Expected/)
   t.is(failed.data.runs, 1)
 
   seen = events().length
   write(
-    'src/index.ts',
-    SHOP.replace('apply({ hooks, io }) {', "apply({ hooks, io }) {\n    if (io) throw new Error('not yet')")
+    PRICE_SHOP.replace(
+      'apply({ hooks, io }) {',
+      "apply({ hooks, io }) {\n    if (io) throw new Error('not yet')"
+    )
   )
   t.regex((await next('failed', seen)).data.problem, /not yet \(at src\/index\.ts:\d+:/)
 
   seen = events().length
   write(
-    'src/index.ts',
-    SHOP.replace('apply({ hooks, io }) {', 'async apply({ hooks, io }) {').replace(
+    PRICE_SHOP.replace('apply({ hooks, io }) {', 'async apply({ hooks, io }) {').replace(
       /^ {2}\}\n\}$/m,
       "    await null\n    throw new Error('not later')\n  }\n}"
     )
@@ -89,7 +74,7 @@ test('a plugin is loaded again after each change, checked, and survives mistakes
   t.regex(late.data.problem, /applied: not later \(at src\/index\.ts:\d+:/)
 
   seen = events().length
-  write('src/index.ts', SHOP.replace("'iso:USD' }, rate)", "'iso:USD' }, rate * 2)"))
+  write(PRICE_SHOP.replace("'iso:USD' }, rate)", "'iso:USD' }, rate * 2)"))
   t.is((await next('loaded', seen)).data.version, 2)
   const { data } = await next('tests', seen)
   t.is(data.stage, 'failed')
