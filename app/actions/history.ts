@@ -215,7 +215,7 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
         command: 'tx list',
         own: 'it lists several wallets in one order, with whole texts; both find them by the same code'
       },
-      panel: { none: 'the panel shows what a kernel does, not the history of a wallet' },
+      panel: 'transaction-list',
       mcp: 'tool'
     }
   },

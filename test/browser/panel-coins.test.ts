@@ -241,6 +241,31 @@ browserTest(
   }
 )
 
+browserTest(
+  'each transaction is listed with how well it is known, and the list follows the wallet',
+  async (t, browser) => {
+    const { page, hand, walletId } = await openStage(t, browser)
+    t.is(await page.getByRole('list', { name: 'Transactions' }).getByRole('listitem').count(), 0)
+    await hand.press('Show transactions')
+    const items = page.getByRole('list', { name: 'Transactions' }).getByRole('listitem')
+    await items.first().waitFor()
+    const before = await items.count()
+    t.deepEqual(new Set(await items.locator('.state + .soft').allTextContents()), new Set([' claimed']))
+    await page.evaluate(
+      id => truth.runAction('world.fund', { walletId: id, nativeAmount: '5000000' }),
+      walletId
+    )
+    const newest = items.first()
+    await newest.getByText('unconfirmed', { exact: true }).waitFor()
+    t.is(await items.count(), before + 1)
+    await newest.getByText('0.05 BTC', { exact: true }).waitFor()
+    await newest.getByText('claimed', { exact: true }).waitFor()
+    await page.evaluate(() => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 1 }))
+    await newest.getByText('confirmed', { exact: true }).waitFor()
+    await shootAll(page, 'transactions', newest)
+  }
+)
+
 browserTest('an incoming payment is hastened by one that spends its coin', async (t, browser) => {
   const stage = await openStage(t, browser)
   const { page, hand, walletId } = stage

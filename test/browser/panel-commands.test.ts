@@ -124,6 +124,17 @@ const rows: readonly Row[] = [
     }
   },
   {
+    prints: 'tx.list',
+    find: ofButton('Show transactions', savings),
+    async seen({ page, hand, output }) {
+      await hand.press('Show transactions')
+      const list = page.getByRole('list', { name: 'Transactions' })
+      const txid = (await list.locator('[title]').last().getAttribute('title')) ?? ''
+      if (!/^[0-9a-f]{64}$/.test(txid) || !output.includes(txid)) throw new Error(`others than ${output}`)
+      await list.getByText('claimed', { exact: true }).last().waitFor()
+    }
+  },
+  {
     prints: 'coin.list',
     find: ofButton('Show coins', savings),
     async seen({ page, hand, output }) {

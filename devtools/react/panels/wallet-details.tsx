@@ -32,6 +32,7 @@ import { Messages } from './message-forms.tsx'
 import { OpenPayments } from './open-payments.tsx'
 import { SendForm } from './send-form.tsx'
 import { SweepForm } from './sweep-form.tsx'
+import { TransactionList } from './transaction-list.tsx'
 
 /** One wallet: its engine's life, and what can be done with it. */
 export const WalletDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
@@ -48,6 +49,7 @@ export const WalletDetails = ({ row }: { readonly row: EngineRow }): ReactElemen
       </Section>
       <OpenPayments key={walletId} walletId={walletId} />
       <Payments walletId={walletId} />
+      <TransactionList key={`transactions ${walletId}`} row={row} />
       <CoinList key={`coins ${walletId}`} row={row} />
       {isUsable ? <WalletActions row={row} /> : null}
     </DetailsPane>

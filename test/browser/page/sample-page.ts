@@ -4,7 +4,14 @@
 import type { Actions } from '../../../app/actions/actions.ts'
 import type { DevtoolsClient } from '../../../devtools/core/client/client.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
-import { busyEvents, busyView, coinPage, openPayments, SAVINGS } from '../../devtools/react/busy-sample.ts'
+import {
+  busyEvents,
+  busyView,
+  coinPage,
+  historyPage,
+  openPayments,
+  SAVINGS
+} from '../../devtools/react/busy-sample.ts'
 import { makeSampleClient, SAMPLE_NOW, sampleRoutes } from '../../devtools/react/sample-client.ts'
 
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -42,6 +49,7 @@ const answers: Partial<{ readonly [K in keyof Actions]: Actions[K]['out'] }> = {
     }
   },
   'coin.list': coinPage,
+  'tx.list': historyPage,
   'spend.discard': {}
 }
 

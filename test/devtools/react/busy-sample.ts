@@ -128,6 +128,39 @@ export const coinPage: Actions['coin.list']['out'] = {
   total: 24
 }
 
+const entry = (
+  txid: string,
+  facts: Pick<Entry, 'blockHeight' | 'grade' | 'nativeAmount' | 'state'> & { readonly name?: string }
+): Entry => ({
+  ...{ txid, at: 1_790_000_000_000, tokenId: null, currencyCode: 'BTC', decimals: 8, networkFee: '226' },
+  ...{ nativeAmount: facts.nativeAmount, display: '0', isSend: facts.nativeAmount.startsWith('-') },
+  ...{ blockHeight: facts.blockHeight, state: facts.state },
+  ...compact({ grade: facts.grade }),
+  untrusted: compact({ name: facts.name })
+})
+
+type Entry = Actions['tx.list']['out']['transactions'][number]
+
+/** The newest transactions of that wallet, each of another grade or state; there are older ones. */
+export const historyPage: Actions['tx.list']['out'] = {
+  transactions: [
+    entry('55aa0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e', {
+      ...{ nativeAmount: '20000000', blockHeight: 0, state: 'unconfirmed', grade: 'claimed' }
+    }),
+    entry('66bb0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e', {
+      ...{ nativeAmount: '-30000000', blockHeight: 871_000, state: 'confirmed', grade: 'agreed' },
+      name: 'Rent of the second stall until the end of the year'
+    }),
+    entry('77cc0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e', {
+      ...{ nativeAmount: '84250000', blockHeight: 870_000, state: 'confirmed', grade: 'proven' }
+    }),
+    entry('88dd0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e', {
+      ...{ nativeAmount: '50000000', blockHeight: -1, state: 'dropped', grade: 'claimed' }
+    })
+  ],
+  next: '88dd0d9c60b7a24e85d0c1f2a39b486e7d5c04a1b2e3f4968778695a4b3c2d1e'
+}
+
 const wallet = (walletId: string): View['wallets'] => {
   const known = sampleView.wallets.get(SAVINGS)
   if (known === undefined) throw new Error('The sample has a wallet')
