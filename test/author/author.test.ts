@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
@@ -321,6 +321,55 @@ author('my-store', async (t, folder) => {
   )
   t.regex(await runWell('node app.js', folder), /\ntrue\n$/)
 })
+
+test.serial(
+  'the checks of the kit are tests of Vitest, which shows what they find and skips what does not apply',
+  async t => {
+    const started = performance.now()
+    const folder = join(FOLDER, 'in-vitest')
+    mkdirSync(folder)
+    const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
+    write('package.json', '{ "name": "in-vitest", "type": "module" }')
+    await runWell('npm install --ignore-scripts vitest@4', folder, {})
+    const installed = performance.now()
+    const shop = readFileSync('examples/price-shop.ts', 'utf8')
+    const suite = readFileSync('test/testing/price-shop.test.ts', 'utf8')
+      .replace("import test from 'ava'", "import { test } from 'vitest'")
+      .replace('../../examples/', './')
+    write('price-shop.ts', shop)
+    write('rates.test.ts', suite)
+    write(
+      'currency.test.ts',
+      `import { fakeBlockchain, testCurrencyPlugin } from 'holdfast/testing'
+     import { bitcoin } from 'holdfast/plugins/currency/utxo/plugin'
+     import { test } from 'vitest'
+     testCurrencyPlugin(test, () => fakeBlockchain(bitcoin, 'bitcoin'), { pluginId: 'bitcoin', level: 'quick' })`
+    )
+    const results = async (): Promise<Ended> => runLine('npx vitest run --reporter=json 2>/dev/null', folder)
+    const sound = await results()
+    t.is(sound.code, 0, sound.text)
+    const { numPassedTests, numFailedTests, numPendingTests } = sound.json
+    t.true(numPassedTests > 30, sound.text)
+    t.is(numFailedTests, 0)
+    // Such as methods of its own, which Bitcoin has none of.
+    t.true(numPendingTests > 0, sound.text)
+
+    write('price-shop.ts', shop.replace("'iso:USD' }, rate)", "'iso:USD' }, rate * 2)"))
+    const wrong = await results()
+    t.is(wrong.code, 1, wrong.text)
+    const failures = wrong.json.testResults
+      // biome-ignore lint/suspicious/noExplicitAny: what Vitest writes
+      .flatMap(({ assertionResults }: any) => assertionResults)
+      .filter(({ status }: { status: string }) => status === 'failed')
+    t.deepEqual(
+      failures.map(({ title }: { title: string }) => title),
+      ['priceshop: rates.valid BTC iso:USD']
+    )
+    t.regex(failures[0].failureMessages.join(), /128000[\s\S]*reason: [\s\S]*hint: /)
+    const seconds = (ms: number): string => (ms / 1000).toFixed(1)
+    t.log(`install: ${seconds(installed - started)} s, two runs: ${seconds(performance.now() - installed)} s`)
+  }
+)
 
 withChromium(test, { isSerial: true })(
   'in the devtools all of them are seen, and a rate, a quote with its payout, a payment and a refusal',
