@@ -155,8 +155,18 @@ export class FakeNode {
       case 'getblock':
         return { tx: this.#block(String(first)).transactions.map(({ txid }) => txid) }
       case 'getmempoolentry':
-        if (!view.mempool.has(String(first) as never)) throw new Refusal(-5, 'Transaction not in mempool')
-        return {}
+        return this.#entry(String(first))
+      case 'getmempoolancestors': {
+        const found = new Map<string, Json>()
+        const waiting = [String(first)]
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+          for (const parent of view.mempool.get(next as never)?.parents ?? []) {
+            if (found.has(parent)) continue
+            found.set(parent, this.#entry(parent))
+            waiting.push(parent)
+          }
+        return Object.fromEntries(found)
+      }
       case 'gettransaction':
       case 'getrawtransaction': {
         const found = view.find(String(first) as never)
@@ -266,6 +276,12 @@ export class FakeNode {
     const block = this.chain.view.blockAt(height)
     if (block === undefined) throw new Refusal(-8, 'Block height out of range')
     return block
+  }
+
+  #entry(txid: string): Json {
+    const entry = this.chain.view.mempool.get(txid as never)
+    if (entry === undefined) throw new Refusal(-5, 'Transaction not in mempool')
+    return { vsize: entry.tx.vsize, fees: { base: Number(entry.fee) / 1e8 } }
   }
 
   #block(hash: string): ChainBlock {

@@ -62,7 +62,8 @@ export const TransactionList = ({ row }: { readonly row: EngineRow }): ReactElem
       </ul>
       <div className="acts">
         {turn(undefined, shown === undefined ? 'Show transactions' : 'Show the newest transactions')}
-        {shown?.next === undefined ? null : turn(shown.next, 'Older transactions')}
+        {/* A host that hides ids hides this one, too. */}
+        {shown?.next?.startsWith('hidden ') === false ? turn(shown.next, 'Older transactions') : null}
       </div>
     </Section>
   )

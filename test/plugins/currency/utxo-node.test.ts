@@ -321,6 +321,36 @@ test('a node of one’s own finds the coins of every script of a key, which are 
   }
 })
 
+test('an incoming payment is hastened with all that strangers built it on, of which the node knows only sizes and fees', async t => {
+  const world = makeWorld(t)
+  const alice = await world.openWallet()
+  const others = makeTestWorld({ chain: world.chain })
+  t.teardown(() => others.close())
+  const bob = await others.openWallet()
+  world.chain.fund(await addressOf(bob), '900000')
+  world.chain.mine()
+  await until('he is rich', () => detailsOf(bob).spendable === '900000')
+  const slow = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: '2' } } as const
+  const payTo = async (publicAddress: string, amount: string): Promise<string> => {
+    const spendTargets = [{ publicAddress, nativeAmount: nativeAmount(amount) }]
+    return (await bob.send({ ...slow, spendTargets })).txid
+  }
+  const first = await payTo(PAYEE, '100000')
+  const second = await payTo(await addressOf(alice), '300000')
+  await until('it comes', () => detailsOf(alice).incoming === '300000')
+  const fast = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: '50' } } as const
+  const draft = await alice.engine.makeSpend({ ...fast, tokenId: null, spendTargets: [], bumps: second }, {})
+  const signed = await alice.engine.signTx(draft, alice.privateKeys)
+  await alice.engine.broadcastTx(signed, {})
+  const all = [first, second, signed.txid].map(txid => world.chain.view.mempool.get(txid as never))
+  const fees = all.reduce((sum, entry) => sum + Number(entry?.fee), 0)
+  const bytes = all.reduce((sum, entry) => sum + Number(entry?.tx.vsize), 0)
+  t.true(fees / bytes >= 50 && fees / bytes < 51, `${fees / bytes}`)
+  world.chain.mine()
+  const again = alice.engine.makeSpend({ ...fast, tokenId: null, spendTargets: [], bumps: first }, {})
+  await t.throwsAsync(again, { code: 'TX_NOT_FOUND' })
+})
+
 test('a coin that a payment in the mempool spends is not swept', async t => {
   const world = makeWorld(t)
   const alice = await world.openWallet()

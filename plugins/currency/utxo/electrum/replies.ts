@@ -154,6 +154,29 @@ export const readRelayFee = (reply: Json): bigint | undefined => {
   )
 }
 
+/** Asks a node for what Electrum servers are asked for by the histories of scripts: its answer is read by {@link readAncestors}. */
+export const UNCONFIRMED_ANCESTORS = 'node.unconfirmed_ancestors'
+
+/** An unconfirmed transaction with its fee in native units. */
+export interface Ancestor {
+  readonly txid: Txid
+  readonly weight: number
+  readonly fee: bigint
+}
+
+/** A payment and the unconfirmed ones that it is built on, as a node says. @throws ElectrumFault */
+export const readAncestors = (reply: Json): readonly Ancestor[] => {
+  if (!Array.isArray(reply)) throw new ElectrumFault('The node sent a bad list of payments')
+  return (reply as readonly Json[]).map(item => {
+    const { txid, vsize, fee } = asObject(item)
+    // Nodes relay no larger ones (Bitcoin Core, MAX_STANDARD_TX_WEIGHT), and no fee is a thousand coins.
+    const isSize = Number.isSafeInteger(vsize) && Number(vsize) > 0 && Number(vsize) <= 100_000
+    if (!isTxHash(txid) || !isSize || typeof fee !== 'number' || !(fee >= 0 && fee < 1000))
+      throw new ElectrumFault('The node sent a bad list of payments')
+    return { txid, weight: Number(vsize) * 4, fee: BigInt(Math.round(fee * 100_000_000)) }
+  })
+}
+
 /** The reasons why payments of a package were refused, by txid; empty if the network has all. @throws ElectrumFault */
 export const readPackage = (reply: Json): ReadonlyMap<string, string> => {
   const { success, errors = [] } = asObject(reply)

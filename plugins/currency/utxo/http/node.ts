@@ -8,7 +8,7 @@ import {
 import { merklePair } from '../chain/header.ts'
 import { isTxHash } from '../chain/transaction.ts'
 import type { ChainServer, ConnectionHandlers, ElectrumCall } from '../electrum/connection.ts'
-import { statusOf } from '../electrum/replies.ts'
+import { statusOf, UNCONFIRMED_ANCESTORS } from '../electrum/replies.ts'
 import type { BlockCursor, KeptHistory, WatchedBranch } from '../wallet/scripts.ts'
 import { type FoundCoins, searchCoins } from './node-coins.ts'
 import { NodeHistory, type NodeTip } from './node-history.ts'
@@ -161,6 +161,8 @@ class NodeConnection extends PolledConnection {
         return this.#feeRate(first)
       case 'blockchain.relayfee':
         return this.#relayFee()
+      case UNCONFIRMED_ANCESTORS:
+        return this.#ancestorsOf(String(first))
       case 'blockchain.transaction.broadcast':
         return this.#broadcast(String(first))
       default:
@@ -315,6 +317,16 @@ class NodeConnection extends PolledConnection {
       return isStale ? refuse(NOT_FOUND, 'It is in a block that was replaced') : (hex ?? null)
     }
     return asObject(await this.#rpc.wallet('gettransaction', [txid, true])).hex ?? null
+  }
+
+  /** A payment of the mempool and all those of it that it is built on; of what these spend the node may have no bytes. */
+  async #ancestorsOf(txid: string): Promise<Json> {
+    const own = await this.#rpc.node('getmempoolentry', [txid])
+    const others = asObject(await this.#rpc.node('getmempoolancestors', [txid, true]))
+    return Object.entries({ ...others, [txid]: own }).map(([id, entry]) => {
+      const { vsize, size, fees, fee } = asObject(entry)
+      return { txid: id, vsize: vsize ?? size ?? null, fee: asObject(fees).base ?? fee ?? null }
+    })
   }
 
   async #proofOf(txid: string, height: number): Promise<Json> {

@@ -8,7 +8,13 @@ import {
 import { parseRawTx, type RawTx, scriptHashOf } from '../chain/transaction.ts'
 import { ElectrumFault, ElectrumRefusal } from '../electrum/connection.ts'
 import type { ElectrumPool } from '../electrum/pool.ts'
-import { readHistory, readTxHex } from '../electrum/replies.ts'
+import {
+  type Ancestor,
+  readAncestors,
+  readHistory,
+  readTxHex,
+  UNCONFIRMED_ANCESTORS
+} from '../electrum/replies.ts'
 import { type Coin, type Ledger, rivalOf } from '../wallet/ledger.ts'
 import type { SavedState } from '../wallet/saved-state.ts'
 import { dustOf, goalOf, largerOf, type SpendSource, sortCoins } from './choose-coins.ts'
@@ -17,7 +23,7 @@ import { changeAddressOf, draftedFrom, usualFeeOf } from './make-spend.ts'
 
 /** What a child is made with. */
 export interface BumpSource extends SpendSource {
-  readonly pool: Pick<ElectrumPool, 'callMany' | 'takesPackages'>
+  readonly pool: Pick<ElectrumPool, 'callMany' | 'serverUrl' | 'takesPackages'>
   readonly saved: Pick<SavedState, 'txBytes'>
 }
 
@@ -66,7 +72,7 @@ export const makeChild = async (source: BumpSource, spend: SpendInfo): Promise<E
   const outputs = [scriptLengthOf[changeType]]
   const goal = goalOf(source, spend, { amount: 0n, outputs })
   const { rate } = goal
-  const ancestors = await readAncestors(source, txid)
+  const ancestors = await findAncestors(source, txid)
   const cheap = ancestors.filter(({ weight, fee }) => fee < feeOf(weight, rate))
   if (!cheap.some(ancestor => ancestor.txid === txid) && cheap.length === 0)
     throw new WalletError('FEE_INVALID', {
@@ -129,21 +135,16 @@ const countsOf = (coins: readonly Coin[]): Parameters<typeof txWeightOf>[0] => {
   return counts
 }
 
-/** An unconfirmed transaction with its fee. */
-interface Ancestor {
-  readonly txid: Txid
-  readonly weight: number
-  readonly fee: bigint
-}
-
 /** The payment itself, and every unconfirmed transaction that it is built on. */
-const readAncestors = async (source: BumpSource, txid: Txid): Promise<readonly Ancestor[]> => {
+const findAncestors = async (source: BumpSource, txid: Txid): Promise<readonly Ancestor[]> => {
+  // A node has no histories of scripts of others, and no bytes of what strangers have spent; one's own need not be doubted.
+  if (source.pool.serverUrl.startsWith('rpc+')) return fetchAncestors(source, txid)
   const known = new Map<Txid, RawTx>()
   const ancestors: Ancestor[] = []
   const waiting = [txid]
   const seen = new Set(waiting)
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (ancestors.length >= MAX_ANCESTORS) throw cannot('at the end of a long chain of unconfirmed ones')
+    if (ancestors.length >= MAX_ANCESTORS) throw cannot(LONG_CHAIN)
     const [tx] = await readTxs(source, [next], known)
     if (tx === undefined) throw cannot('that the server does not have')
     const sources = [...new Set(tx.inputs.map(input => input.txid))]
@@ -166,7 +167,26 @@ const readAncestors = async (source: BumpSource, txid: Txid): Promise<readonly A
   return ancestors
 }
 
+const fetchAncestors = async (
+  { pool }: Pick<BumpSource, 'pool'>,
+  txid: Txid
+): Promise<readonly Ancestor[]> => {
+  const [requested] = pool.callMany([{ method: UNCONFIRMED_ANCESTORS, params: [txid] }])
+  try {
+    const ancestors = readAncestors((await requested) ?? null)
+    if (ancestors.length > MAX_ANCESTORS) throw cannot(LONG_CHAIN)
+    return ancestors
+  } catch (error) {
+    if (error instanceof ElectrumRefusal && error.code === NOT_IN_MEMPOOL)
+      throw cannot('that the node does not have: it may pay less than the node keeps')
+    throw error
+  }
+}
+
+/** "Transaction not in mempool" (RPC_INVALID_ADDRESS_OR_KEY). */
+const NOT_IN_MEMPOOL = -5
 const MAX_ANCESTORS = 25
+const LONG_CHAIN = 'at the end of a long chain of unconfirmed ones'
 /** Of one transaction. */
 const MAX_PARENTS = 500
 /** Weight units of all that is read: a hundred of the largest that nodes relay. */
@@ -195,7 +215,7 @@ const readTxs = async (
         throw cannot(
           pool.takesPackages
             ? 'whose transactions the server does not all have, and that is not your own: it may pay less than the server keeps'
-            : 'whose transactions the server does not all have: it may pay less than the server keeps, and takes no parent and child together; and a node of your own shows no payments of others'
+            : 'whose transactions the server does not all have: it may pay less than the server keeps, and takes no parent and child together'
         )
       known.set(missed, parseRawTx(own))
       return
