@@ -103,7 +103,7 @@ const withoutModules = {
   }
 }
 
-/** The panel's styles are texts of a script, which no minifier shortens: only the space around braces and semicolons goes. */
+/** The panel's styles are texts of a script, which no minifier shortens: only the space around braces and semicolons, and behind colons and commas, goes. */
 const withShortStyles = {
   name: 'with-short-styles',
   apply: 'build',
@@ -111,7 +111,10 @@ const withShortStyles = {
     filter: { id: /[\\/]devtools[\\/]react[\\/]frame[\\/]styles\.ts$/ },
     handler: code =>
       code.replace(/(?<=Styles = )`[^`]*`/g, styles =>
-        styles.replace(/\s+/g, ' ').replace(/ ?([{};]) ?/g, '$1')
+        styles
+          .replace(/\s+/g, ' ')
+          .replace(/ ?([{};]) ?/g, '$1')
+          .replace(/([:,]) /g, '$1')
       )
   }
 }
