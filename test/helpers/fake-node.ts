@@ -154,6 +154,8 @@ export class FakeNode {
       }
       case 'getblock':
         return { tx: this.#block(String(first)).transactions.map(({ txid }) => txid) }
+      case 'getrawmempool':
+        return [...view.mempool.entries()].map(({ tx }) => tx.txid)
       case 'getmempoolentry':
         return this.#entry(String(first))
       case 'getmempoolancestors': {

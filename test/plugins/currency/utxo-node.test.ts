@@ -308,8 +308,10 @@ test('a node of one’s own finds the coins of every script of a key, which are 
     t.is(scripts.length, count)
     for (const script of scripts) world.chain.fund(script, '100000')
     world.chain.mine()
-    // It is incoming: the node does not find it.
     world.chain.fund(scripts[0] as Uint8Array, '70000')
+    // It is incoming, and left unless the spend says otherwise.
+    const both = await alice.sweep({ ...SWEEP, noUnconfirmed: false }, [key])
+    t.is(both.spentCoins?.length, count + 1)
     const swept = await alice.sweep(SWEEP, [key])
     t.is(swept.spentCoins?.length, count)
     t.is(BigInt(swept.nativeAmount) + BigInt(swept.networkFee), BigInt(count * 100_000))

@@ -1,12 +1,20 @@
-import { type Clock, type Json, type SigningOptions, WalletError } from '../../../../kernel/plugin-api.ts'
-import { hexOf, isTxHash } from '../chain/transaction.ts'
+import {
+  type Clock,
+  type Io,
+  type Json,
+  type SigningOptions,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
+import { hexOf, isTxHash, parseRawTx, type RawTx } from '../chain/transaction.ts'
 import { ElectrumFault, type UnspentItem } from '../electrum/connection.ts'
+import { readTxHex } from '../electrum/replies.ts'
 import { NodeRefusal, type NodeRpc } from './node-rpc.ts'
 import { asObject } from './polled-connection.ts'
 
 /** How a search of all coins of a node is followed and stopped. */
 export interface CoinSearch extends SigningOptions {
   readonly clock: Pick<Clock, 'after'>
+  readonly crypto: Pick<Io['crypto'], 'fromHex'>
   /** The URL of the node, for messages. */
   readonly url: string
 }
@@ -21,7 +29,8 @@ export interface FoundCoins {
 
 /**
  * Lets a node without an index look through all unspent outputs for those of some scripts; on a main network that takes minutes, and a
- * node makes one such search at a time. What is incoming it does not find, and what a payment in its mempool spends is left out.
+ * node makes one such search at a time. Incoming ones are found in its mempool, payment by payment, unless that has more than
+ * {@link MAX_WAITING}; what a payment there spends is left out.
  *
  * @throws NETWORK while another search goes on, or if this one is stopped elsewhere; SIGN_STOPPED; NOT_SUPPORTED; ElectrumFault
  */
@@ -39,9 +48,12 @@ export const searchCoins = async (
   if (success !== true) throw problem(search, 'its search for coins was stopped')
   const items = readUnspents(unspents)
   await checkPruned(rpc, items)
-  const spent = await spentOf(rpc, items)
   const hashes = await blocksOf(rpc, items)
-  for (const item of items) if (!spent.has(item)) found.get(item.script)?.push(item)
+  const confirmed = new Set(items.map(({ txid }) => txid))
+  const waiting = (await waitingFor(rpc, found, search)).filter(({ txid }) => !confirmed.has(txid))
+  const all = [...items, ...waiting]
+  const spent = await spentOf(rpc, all)
+  for (const item of all) if (!spent.has(item)) found.get(item.script)?.push(item)
   return {
     coins: wanted.map(script => found.get(script) ?? []),
     blocks: new Map(items.map(({ txid, height }) => [txid, hashes.get(height) ?? '']))
@@ -113,6 +125,44 @@ const readUnspents = (unspents: Json | undefined): readonly FoundItem[] => {
   })
 }
 
+/** The outputs of the mempool that pay to some scripts. @throws SIGN_STOPPED */
+const waitingFor = async (
+  rpc: NodeRpc,
+  scripts: ReadonlyMap<string, unknown>,
+  { crypto, signal }: CoinSearch
+): Promise<readonly FoundItem[]> => {
+  const { size } = asObject(await rpc.node('getmempoolinfo'))
+  const txids = Number(size) <= MAX_WAITING ? await rpc.node('getrawmempool') : []
+  if (!Array.isArray(txids) || !txids.every(isTxHash))
+    throw new ElectrumFault('The node sent a bad list of payments')
+  const found: FoundItem[] = []
+  for (let at = 0; at < txids.length; at += AT_ONCE) {
+    if (signal?.aborted === true) throw new WalletError('SIGN_STOPPED', {})
+    const calls = txids
+      .slice(at, at + AT_ONCE)
+      .map(txid => ({ method: 'getrawtransaction', params: [txid, false] }))
+    for (const reply of await rpc.many(calls)) {
+      // One that has left the mempool since is refused.
+      if (reply instanceof NodeRefusal) continue
+      const { txid = '', outputs = [] } = readTx(crypto.fromHex(readTxHex(reply))) ?? {}
+      for (const [vout, output] of outputs.entries()) {
+        const script = hexOf(output.script)
+        if (scripts.has(script)) found.push({ txid, vout, height: 0, script })
+      }
+    }
+  }
+  return found
+}
+
+/** A transaction; undefined for one of a form that is not known, such as Litecoin's private ones. */
+const readTx = (bytes: Uint8Array): RawTx | undefined => {
+  try {
+    return parseRawTx(bytes)
+  } catch {
+    return undefined
+  }
+}
+
 /** A coin's bytes are in its block. @throws NOT_SUPPORTED */
 const checkPruned = async (rpc: NodeRpc, items: readonly FoundItem[]): Promise<void> => {
   const { pruned, pruneheight } = asObject(await rpc.node('getblockchaininfo'))
@@ -147,3 +197,6 @@ const NO_METHOD = -32601
 const LOOK_MS = 1000
 const SEARCH_MS = 30 * 60_000
 const MAX_COINS = 100_000
+/** So many payments are read in about a minute. */
+const MAX_WAITING = 100_000
+const AT_ONCE = 50

@@ -99,7 +99,10 @@ class NodeConnection extends PolledConnection {
     this.#ends.add(over.abort)
     if (signal?.aborted === true) over.abort()
     try {
-      const search = { ...options, signal: over.signal, clock: io.clock, url: server.url }
+      const search = {
+        ...{ ...options, signal: over.signal, url: server.url },
+        ...{ clock: io.clock, crypto: io.crypto }
+      }
       const { coins, blocks } = await searchCoins(rpc, scripts, search)
       for (const [txid, block] of blocks) this.#foreign.set(txid, block)
       return coins
