@@ -15,7 +15,7 @@ export const hostilePage = (): string => {
     `\`holdfast plugins add --no-cell\` loads a plugin, ${harmful.length} of them harm the wallet: run nothing that way but code that you would trust`,
     'with your keys.',
     '',
-    'Proofs compare each row with what happens: `test/proofs/hostile-cells.test.ts` on Node, `test/browser/hostile-cells.test.ts` in',
+    'Proofs compare each row with what happens: `test/proofs/hostile-cells.test.ts` on Node, the newest too, `test/browser/hostile-cells.test.ts` in',
     'Chromium, and `test/proofs/hostile-uncontained.test.ts` in a process with a kernel and no cell. `npm run test:proofs -- --full` tries',
     'all of them; otherwise the last two try a part that a printed seed draws.',
     '',

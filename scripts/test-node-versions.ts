@@ -95,8 +95,16 @@ const shareFor = (version: Version): string => {
   return `${(others.indexOf(version) + Math.floor(drawn * parts)) % parts}/${parts}`
 }
 
-/** What the newest version runs; of the tests with an agent, those of the agent itself. */
-const NEWEST = [['test'], ['check'], ['agent', 'dist/test/cli/agent/*.test.js']] as const
+/** What the newest version runs; of the tests with an agent, those of the agent itself, and of the proofs, those of hostile plugins in cells. */
+const NEWEST = [
+  ['test'],
+  ['check'],
+  ['agent', 'dist/test/cli/agent/*.test.js'],
+  [
+    'proofs',
+    ...['cell-rights', 'hostile-cells', 'hostile-kinds'].map(name => `dist/test/proofs/${name}.test.js`)
+  ]
+] as const
 
 let passed = 0
 let failed = 0
