@@ -107,6 +107,8 @@ export interface EngineReports {
   readonly tokenBalances: ReadonlyMap<string, string>
   readonly heights: readonly number[]
   readonly ratios: readonly number[]
+  /** What it said last of its work. */
+  readonly status: string
   /** How many reports came. */
   readonly count: number
 }
@@ -259,6 +261,7 @@ export const recordReports = (): {
   const tokenTxs = new Map<string, EngineTransaction>()
   const tokenBalances = new Map<string, string>()
   const [balances, heights, ratios]: [string[], number[], number[]] = [[], [], []]
+  let status = ''
   let count = 0
   const counted =
     <Args extends readonly unknown[]>(run: (...args: Args) => void) =>
@@ -270,6 +273,9 @@ export const recordReports = (): {
   return {
     reports: {
       ...{ txs, balances, heights, ratios, tokenTxs, tokenBalances },
+      get status() {
+        return status
+      },
       get count() {
         return count
       }
@@ -289,7 +295,9 @@ export const recordReports = (): {
           else tokenTxs.set(`${tx.tokenId} ${tx.txid}`, tx)
         }
       }),
-      onStatus: ignore,
+      onStatus: counted((text: string) => {
+        status = text
+      }),
       onConnectionChanged: ignore,
       onNewTokens: ignore,
       onStakingStatusChanged: ignore,

@@ -78,12 +78,13 @@ export const currencySuite = (
       }
     }
   })
+  const liveState = { isSilent: false }
   const onLive = (check: Check<LiveBench>): Check<undefined> => ({
     ...check,
     async run() {
       const network = await openNetwork()
       try {
-        const opened = await openLiveBench(network, live)
+        const opened = await openLiveBench(network, live, liveState)
         await check.run(opened).finally(() => opened.bench.close())
       } finally {
         await network.close?.()

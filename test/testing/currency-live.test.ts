@@ -14,7 +14,7 @@ import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'
 import { fakeBlockchain } from '../../testing/currency-lab.ts'
 import { currencyLiveChecks } from '../../testing/currency-live-checks.ts'
 import { currencySuite } from '../../testing/currency-suite.ts'
-import { runCheck } from '../../testing/suite.ts'
+import { runCheck, runSuite } from '../../testing/suite.ts'
 import { type Mistake, mistaken } from './mistaken-currency.ts'
 
 /** A server on loopback, which stands for the real one. */
@@ -73,15 +73,25 @@ test('a currency passes the live checks with a real server, over TCP and with it
   }
 })
 
-const broken: readonly { readonly breaks: string; readonly mistake: Mistake; readonly says: RegExp }[] = [
+interface Broken {
+  readonly breaks: string
+  readonly mistake: Mistake
+  readonly says: RegExp
+  /** What never comes is waited for so long; long enough for what does come on a busy machine. */
+  readonly patienceMs?: number
+}
+
+const broken: readonly Broken[] = [
   {
     breaks: 'currency.live',
     mistake: reporting({ onBlockHeightChanged() {} }),
-    says: /^failed After 2 s a new wallet has not seen a block; it reached for tcp:\/\/127\.0\.0\.1:\d+/
+    patienceMs: 8000,
+    says: /^failed After 8 s a new wallet has not seen a block; it reached for tcp:\/\/127\.0\.0\.1:\d+/
   },
   {
     breaks: 'currency.live',
     mistake: reporting({ onAddressesChecked() {} }),
+    patienceMs: 2000,
     says: /^failed After 2 s a new wallet has not looked through its addresses/
   },
   {
@@ -117,10 +127,10 @@ const broken: readonly { readonly breaks: string; readonly mistake: Mistake; rea
   }
 ]
 
-for (const [at, { breaks, mistake, says }] of broken.entries())
+for (const [at, { breaks, mistake, says, patienceMs }] of broken.entries())
   test(`a currency with a mistake for ${breaks} fails that check on its real network (${at + 1})`, async t => {
     const url = await serve(t, 'bitcoin')
-    t.regex(await live(breaks, mistaken(bitcoin, mistake), [url], 2000), says)
+    t.regex(await live(breaks, mistaken(bitcoin, mistake), [url], patienceMs), says)
   })
 
 test('every live check of currencies has a broken currency that it finds', t => {
@@ -128,11 +138,23 @@ test('every live check of currencies has a broken currency that it finds', t => 
   t.deepEqual([...found].sort(), currencyLiveChecks.map(({ id }) => id).sort())
 })
 
-test('the live checks name the servers that a wallet has tried, and those of another chain fail them', async t => {
+test('the live checks say why a server is none, and wait once for a network that is silent', async t => {
+  const suite = currencySuite(() => fakeBlockchain(bitcoin, 'bitcoin'), {
+    ...{ pluginId: 'bitcoin', level: 'live' },
+    live: { options: { network: 'regtest', servers: ['tcp://127.0.0.1:1'] }, patienceMs: 4000 }
+  })
+  const [first, ...others] = await runSuite(suite, { only: ['currency.live'] })
   t.regex(
-    await live('currency.live', bitcoin, ['tcp://127.0.0.1:1'], 1000),
-    /^failed After 1 s .*; it reached for tcp:\/\/127\.0\.0\.1:1/
+    first?.message ?? '',
+    /^After 4 s .*; it reached for tcp:\/\/127\.0\.0\.1:1\. It says: tcp:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/
+  )
+  t.deepEqual(
+    others.map(({ id, outcome }) => [id, outcome]),
+    [
+      ['currency.live-fees', 'skipped'],
+      ['currency.live-hosts', 'skipped']
+    ]
   )
   const other = await serve(t, 'litecoin')
-  t.regex(await live('currency.live', bitcoin, [other], 1000), /^failed After 1 s a new wallet has not/)
+  t.regex(await live('currency.live', bitcoin, [other], 4000), /^failed After 4 s .* is not of regtest/)
 })
