@@ -419,6 +419,16 @@ for (const [what, files, contents, damagedPaths] of [
     { a: 'a' },
     [chunkPath(2)]
   ],
+  [
+    'a chunk in the place of another one that begins or ends with the same batch is damaged, and nothing of it counts',
+    [
+      chunk(1, 1, { a: 'a' }),
+      [chunkPath(2), chunk(2, 3, { a: 'other' })[1]],
+      [chunkPath(3), chunk(2, 3, { a: 'other' })[1]]
+    ],
+    { a: 'a' },
+    [chunkPath(2), chunkPath(3)]
+  ],
   ['a missing chunk is damage', [chunk(1, 1, { a: 'a' }), chunk(3, 3, { b: 'b' })], { a: 'a', b: 'b' }, []],
   [
     'the note of an earlier loss is damage, and no entry',
