@@ -75,6 +75,7 @@ const CALLERS: readonly (readonly [call: RegExp, files: readonly string[], what:
 /** Those of them that have to ask, with the use that they name. */
 const ASKERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['kernel/account/account.ts', ["use: 'login key'"]],
+  ['kernel/account/backup.ts', ["use: 'backup'"]],
   ['kernel/account/wallet-keys.ts', ["use: 'show'"]],
   ['kernel/login/lobby.ts', ["use: 'approve login'"]],
   ['kernel/wallet/engine/supervisor.ts', ["use: 'sync'"]],

@@ -160,6 +160,7 @@ const RANKS: CheckInfo = {
 const USES: readonly KeyUse[] = [
   ...([
     'approve login',
+    'backup',
     'broadcast',
     'draft',
     'login key',

@@ -41,7 +41,8 @@ export const policyCommands: readonly CommandSpec[] = [
       { flags: '--zone <zone>', summary: 'the time zone of the hours, such as Europe/Berlin (UTC)' },
       {
         flags: '--use <use>',
-        summary: 'a use of keys that is allowed: message, show, sweep, "login key" or "approve login"',
+        summary:
+          'a use of keys that is allowed: message, show, sweep, backup, "login key" or "approve login"',
         isRepeatable: true
       }
     ],

@@ -277,10 +277,10 @@ export class Account implements Readable<AccountSnapshot> {
       logout: () => shared.logOutAll()
     })
     this.twoFactor = new TwoFactor({ services, login, check })
-    this.location = new AccountLocation({ services, login, repos: options.repos, check })
+    const { repos, rules } = options
+    this.location = new AccountLocation({ services, login, repos, rules, check })
     this.dataStore = new DataStore({ services, repo, hashOf })
-    this.keptFiles = new KeptFiles({ services, repos: options.repos, rules: options.rules, check })
-    const { rules } = options
+    this.keptFiles = new KeptFiles({ services, repos, rules, check })
     this.policies = new Policies({ services, rules, credentials: this.credentials, check })
     this.walletKeys = new WalletKeyViews({ services, book, rules, check })
     this.swapOrders = options.orders

@@ -6,6 +6,7 @@ import { makeYielder } from '../base/yielder.ts'
 import { sealJson } from '../crypto/box.ts'
 import { utf8Of } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
+import { type AccountRules, requestKeys } from '../keys/key-gate.ts'
 import type { Login } from '../login/login.ts'
 import { stashTextOf, withoutDevice } from '../login/stash.ts'
 import { listTrees } from '../login/tree.ts'
@@ -21,6 +22,7 @@ export interface AccountLocationOptions {
   readonly services: Services
   readonly login: Login
   readonly repos: OpenRepos
+  readonly rules: AccountRules
   /** @throws LOGGED_OUT */
   check(): void
 }
@@ -50,7 +52,7 @@ export class AccountLocation {
    * Makes a backup: one text with everything that this device has of the account, its keys, files and unfinished payments. The
    * account's present password opens it, at the cost of a login by password; nothing else does.
    *
-   * @throws BACKUP_WITHOUT_PASSWORD, LOGGED_OUT, KEY_INTEGRITY, STORAGE_FAILED
+   * @throws BACKUP_WITHOUT_PASSWORD, LOGGED_OUT, KEY_INTEGRITY, STORAGE_FAILED; the objection of a policy
    * @throws BACKUP_INVALID if it would be too large to be restored
    *
    * @example
@@ -60,9 +62,12 @@ export class AccountLocation {
    * ```
    */
   async makeBackup(): Promise<string> {
-    this.#options.check()
+    const { services, rules, check } = this.#options
+    check()
+    await requestKeys(services, rules, { use: 'backup' })
+    check()
     const backup = await makeBackup(this.#options)
-    this.#options.check()
+    check()
     return backup
   }
 

@@ -414,6 +414,7 @@ export class Policies {
 
 const USES: ReadonlySet<string> = new Set([
   'approve login',
+  'backup',
   'login key',
   'message',
   'show',

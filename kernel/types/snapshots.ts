@@ -248,11 +248,12 @@ export interface DetectedTokensSnapshot {
 
 /**
  * The purpose of a request for private keys. `spend`, `sweep` and `message` sign; `show` shows or exports the keys of a wallet,
- * `login key` the key of the account; `approve login` hands the keys of an app to another device; `sync`, `draft` and
+ * `login key` the key of the account; `backup` writes all keys of the account into a sealed text; `approve login` hands the keys of an app to another device; `sync`, `draft` and
  * `broadcast` hand the keys to a currency plugin that declares that it needs them there.
  */
 export type KeyUse =
   | 'approve login'
+  | 'backup'
   | 'broadcast'
   | 'draft'
   | 'login key'

@@ -2,6 +2,7 @@ import { shellWord } from '../../../app/format/safe-text.ts'
 import { parseJsonText } from '../../../kernel/index.ts'
 import { writeOutputFile } from '../../output/output-file.ts'
 import { DEVICE_ONLY } from '../../output/texts.ts'
+import { allowingUse } from '../../session/allow-use.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { readTextFile } from '../../session/input.ts'
 import { makeChange, nameOf } from '../../session/make-change.ts'
@@ -10,7 +11,9 @@ import type { Session } from '../../session/session.ts'
 /** Writes the account with everything that this device has of it into one file, which its password opens. */
 export const accountBackup: CommandRun = async (session, path = '') => {
   const account = await session.account()
-  const backup = await session.withProgress('Making the backup', () => account.location.makeBackup())
+  const backup = await allowingUse(session, 'backup', () =>
+    session.withProgress('Making the backup', () => account.location.makeBackup())
+  )
   await writeOutputFile(path, backup, session.isOn('force'))
   const { id, username = null } = account
   return {

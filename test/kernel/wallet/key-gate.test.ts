@@ -214,6 +214,15 @@ test('policies are called before the login key of an account is shown', async t 
   t.true((await account.getLoginKey()).length > 30)
 })
 
+test('policies are called before a backup, which has all keys of an account, is made', async t => {
+  const { account, requested, refused } = await openHome(t)
+  refused.add('backup')
+  await t.throwsAsync(account.location.makeBackup(), { code: 'SIGN_REFUSED' })
+  t.like(requested, { length: 1, 0: { use: 'backup', walletId: '', pluginId: '' } })
+  refused.clear()
+  t.true((await account.location.makeBackup()).length > 100)
+})
+
 test('an engine that needs keys to sync, draft and send gets them only if the policies agree', async t => {
   const needs = { needsKeysToSync: true, needsKeysToSpend: true, needsKeysToBroadcast: true }
   const { wallet, given, requested, refused } = await openHome(t, needs)

@@ -391,6 +391,12 @@ for (const [what, files, contents, damagedPaths] of [
     undefined
   ],
   [
+    'a damaged chunk is damage where a part in the middle of it is missing',
+    [[chunkPath(1, 3), 'rubbish'], chunk(1, 1, { a: 'a' }), chunk(3, 3, { c: 'c' })],
+    { a: 'a', c: 'c' },
+    [chunkPath(1, 3)]
+  ],
+  [
     'what is left of a damaged chunk is newer than the parts that are there of it',
     [
       [chunkPath(1, 3), `${chunk(1, 3, { a: 'merged' }, {})[1].split('\n')[0]}\nrubbish`],
