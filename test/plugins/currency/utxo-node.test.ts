@@ -297,6 +297,31 @@ const scriptsOf = (key: string): readonly Uint8Array[] => {
   return single.scripts.map(type => scriptOfKey(single, type).script)
 }
 
+test('a wallet goes back to a node of one’s own that was away when it started, and sees and pays there', async t => {
+  let isAway = true
+  const world = makeWorld(t, {
+    servers: [SERVER, ELECTRUM],
+    speed: 10,
+    instead: () => (isAway ? { status: 500, text: 'away' } : undefined)
+  })
+  const alice = await world.openWallet({ isStarted: false })
+  await alice.engine.startEngine()
+  world.chain.fund(await addressOf(alice), '500000')
+  world.chain.mine()
+  await until('the other server shows it', () => alice.balance() === '500000')
+  t.is(world.answered(), 0)
+  isAway = false
+  await until('the node is asked', () => world.answered() > 0)
+  world.chain.fund(await addressOf(alice), '40000')
+  await until('it shows what comes', () => alice.balance() === '540000')
+  const before = world.answered()
+  world.chain.mine()
+  await until('all can be spent', () => detailsOf(alice).spendable === '540000')
+  const { txid } = await pay(alice, '200000')
+  t.true(world.chain.view.mempool.has(txid as never))
+  t.true(world.answered() > before)
+})
+
 test('a node of one’s own finds the coins of every script of a key, which are swept', async t => {
   for (const [key, count] of [
     [KEY, 5],
