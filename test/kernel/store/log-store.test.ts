@@ -325,6 +325,25 @@ test('a store reads parts of its chunks where the disk can', async t => {
   t.true(read < 40_000, `${read} letters were read`)
 })
 
+test('a chunk of many keys, whose index takes more than one read, is read back', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.batch(Array.from({ length: 1500 }, (_, i) => put(`key ${i}`, `value ${i}`)))
+  await store.batch([put('last', 'x')])
+  const disk = makeFaultDisk(files)
+  const getSlice = async (path: string, start: number, end: number): Promise<string | undefined> =>
+    (await disk.getText(path))?.slice(start, end)
+  for (const there of [disk, { ...disk, getSlice }]) {
+    const again = await openOn(there)
+    const values = await again.store.getMany(Array.from({ length: 1500 }, (_, i) => bytes(`key ${i}`)))
+    t.deepEqual(
+      values.map(value => new TextDecoder().decode(value)),
+      Array.from({ length: 1500 }, (_, i) => `value ${i}`)
+    )
+    t.deepEqual(again.losses, [])
+  }
+})
+
 test('a disk that cannot be read is not taken for an empty one', async t => {
   const disk = makeFaultDisk(new Map())
   disk.cutPower()
