@@ -407,19 +407,25 @@ class LogStore implements Store {
     const filled = new Set(gaps.map(chunkName))
     // In any order: what is left of a batch without its last part never counts, and a merged chunk counts as long as it is there.
     const obsolete = [...leftovers, ...damaged].filter(range => !filled.has(chunkName(range)))
-    const deletions = obsolete.map(range => ({
-      isNewer: range.from > newest,
-      run: () => disk.delete(this.#pathOf(range))
-    }))
     const isLoss = gaps.length + damaged.length > 0
     const marks = lossMark === undefined || !isLoss ? [] : [lossMark]
+    const markRange = { from: newest + 1, to: newest + 1 }
+    // What shows the loss stays until the mark is durable, which takes its place if it has the same name.
+    const isReplaced = (range: ChunkRange): boolean =>
+      marks.length > 0 && chunkName(range) === chunkName(markRange)
+    const deletions = obsolete
+      .filter(range => !isReplaced(range))
+      .map(range => ({
+        isFirst: range.from > newest && !(marks.length > 0 && damaged.some(other => other === range)),
+        run: () => disk.delete(this.#pathOf(range))
+      }))
     return [
       ...damaged.map(range => () => this.#quarantine(this.#pathOf(range))),
-      ...deletions.filter(({ isNewer }) => isNewer).map(({ run }) => run),
+      ...deletions.filter(({ isFirst }) => isFirst).map(({ run }) => run),
       // Newer than all there is, and durable before anything hides that a chunk is missing.
-      ...marks.map(mark => () => this.#fill({ from: newest + 1, to: newest + 1 }, [mark])),
+      ...marks.map(mark => () => this.#fill(markRange, [mark])),
       ...gaps.map(range => () => this.#fill(range, [])),
-      ...deletions.filter(({ isNewer }) => !isNewer).map(({ run }) => run)
+      ...deletions.filter(({ isFirst }) => !isFirst).map(({ run }) => run)
     ]
   }
 

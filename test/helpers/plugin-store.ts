@@ -12,8 +12,8 @@ import { makeRepoIo } from './repo-io.ts'
 
 const io = makeRepoIo()
 
-/** What becomes of a batch: it is made, refused, or its answer is lost, and it was made or not. */
-export type Fate = 'lost' | 'lost but made' | 'made' | 'refused'
+/** What becomes of a batch: it is made, refused, given up while it may still be made, or its answer is lost, and it was made or not. */
+export type Fate = 'late' | 'lost' | 'lost but made' | 'made' | 'refused'
 
 /** The store of a storage plugin, in memory, which a test steers. */
 export interface PluginStore extends Store {
@@ -26,6 +26,8 @@ export interface PluginStore extends Store {
   keysFailure: Error | undefined
   /** True while it can be neither read nor written. */
   isDown: boolean
+  /** Makes the batches that were given up. */
+  land(): void
 }
 
 /** Makes one. */
@@ -40,8 +42,12 @@ export const makePluginStore = (): PluginStore => {
   const checkUp = (): void => {
     if (store.isDown) throw new WalletError('STORAGE_FAILED', { path: '', reason: 'the database is gone' })
   }
+  const late: (readonly StoreChange[])[] = []
   const store: PluginStore = {
     isDown: false,
+    land() {
+      for (const changes of late.splice(0)) make(changes)
+    },
     values,
     fate: 'made',
     answer: Promise.resolve(),
@@ -58,6 +64,10 @@ export const makePluginStore = (): PluginStore => {
       if (fate === 'made' || fate === 'lost but made') make(changes)
       await store.answer
       if (fate === 'made') return
+      if (fate === 'late') {
+        late.push(changes)
+        throw new WalletError('STORAGE_TIMEOUT', { path: '', what: 'write' })
+      }
       const unclear = fate === 'refused' ? {} : { mayBeSaved: true as const }
       throw new WalletError('STORAGE_FAILED', { path: '', reason: fate, ...unclear })
     },

@@ -1,4 +1,4 @@
-import { type ReportError, WalletError } from '../../base/errors.ts'
+import { isWalletError, type ReportError, WalletError } from '../../base/errors.ts'
 import { equalBytes, isWellFormed } from '../../crypto/encoding.ts'
 import type { Store, StoreChange } from '../../io/store.ts'
 import { closedError } from '../../store/chunk.ts'
@@ -105,6 +105,8 @@ export class SealedStore implements BulkStore {
   #hasFailed = false
   /** A batch has failed and may have been made all the same. */
   #isDoubtful = false
+  /** A batch was given up without an answer, and may still be made. */
+  #mayLand = false
   #readings = 0
   #isClosed = false
 
@@ -320,6 +322,7 @@ export class SealedStore implements BulkStore {
       await (isSettling ? this.#unsaved.settle() : this.#unsaved.batch(changes))
     } catch (error) {
       this.#isDoubtful ||= isUnclear(error)
+      this.#mayLand ||= isWalletError(error, 'STORAGE_TIMEOUT')
       throw error
     }
     this.#adopt(plan, lost)
@@ -377,7 +380,8 @@ export class SealedStore implements BulkStore {
     const written = async (): Promise<void> =>
       void (await Promise.allSettled(this.#writes.map(({ done }) => done)))
     const lost = (name: Uint8Array): void => this.#lose(name)
-    const table = new SealedTable({ io, key, store, prefix, blockLength, recent, written, lost })
+    const mayLand = (): boolean => this.#mayLand
+    const table = new SealedTable({ io, key, store, prefix, blockLength, recent, written, mayLand, lost })
     this.#tables.set(prefix, table)
     return table
   }

@@ -27,6 +27,8 @@ export interface TablePlace extends BlockCrypto {
   recent(key: string): string | BulkChange | null | undefined
   /** Resolves when the writes that were begun before have ended, well or not. */
   written(): Promise<void>
+  /** True once a batch was given up that may be made all the same, at any time. */
+  mayLand(): boolean
   /** Is called with each damaged or missing value, once. */
   lost(key: Uint8Array): void
 }
@@ -308,11 +310,17 @@ export class SealedTable implements BulkTable {
         (await this.#opened(block, values[i])) ?? (isPlan ? undefined : await this.#readLate(block))
       if (body !== undefined) read.set(block, body)
       // Otherwise a write has moved its rows while it was read.
-      else if ((await this.#load()).blocks.has(block)) this.#lose(block)
+      else if (await this.#isThere(block)) this.#lose(block)
     }
     for (const [block, body] of read) this.#recent.unshift({ block, body: new WeakRef(body) })
     if (this.#recent.length > MAX_RECENT) this.#recent.length = MAX_RECENT
     return blocks.map((block, i) => read.get(block) ?? (known[i] || undefined))
+  }
+
+  /** Checks if the heads count on a block; they are read anew where a batch may have moved its rows by now. */
+  async #isThere(block: number): Promise<boolean> {
+    if (this.#place.mayLand()) this.forget()
+    return (await this.#load()).blocks.has(block)
   }
 
   #values(part: BlockPart, blocks: readonly number[]): Promise<(Uint8Array | undefined)[]> {

@@ -223,6 +223,42 @@ test.serial(
 )
 
 test.serial(
+  'a damaged newest chunk stays until the mark of the loss is durable, wherever the repair ends',
+  async t => {
+    const lossMark = put('lost', '1')
+    let marked = 0
+    for (const kind of ['full', 'late', 'lost'] as const) {
+      for (let at = 1; at <= 4; at += 1) {
+        const files = new Map<string, string>()
+        const openMarked = (fault?: Fault): Promise<Store> =>
+          openLogStore({
+            ...{ disk: makeFaultDisk(files, fault), folder, crypto, clock, lossMark },
+            onLoss: () => {},
+            report: () => {}
+          })
+        const first = await openMarked()
+        for (let i = 1; i <= 4; i += 1) await first.batch([put(`key${i}`, `value ${i}`)])
+        files.set(nameOf(4), (files.get(nameOf(4)) ?? '').replace('HOLDFAST', 'RUBBISH!'))
+        const second = await openMarked({ at, kind })
+        await second.batch([put('late', '1')]).catch(() => {})
+        await nextTurns()
+        const third = await openMarked()
+        const isMarked = (await read(third, 'lost')) === '1'
+        marked += Number(isMarked)
+        t.true(isMarked || files.get(nameOf(4))?.startsWith('RUBBISH!'), `${kind} at write ${at}`)
+        await third.batch([put('later', '1')])
+        t.is(await read(third, 'lost'), '1', `${kind} at write ${at}`)
+        t.is(await read(third, 'key3'), 'value 3')
+        const fourth = await openMarked()
+        t.is(await read(fourth, 'lost'), '1')
+        t.is(await read(fourth, 'later'), '1')
+      }
+    }
+    t.true(marked > 2)
+  }
+)
+
+test.serial(
   'a repair that fails at any step and is tried again keeps the mark of the loss, and the next opening finds nothing wrong',
   async t => {
     const lossMark = put('lost', '1')
