@@ -1,3 +1,4 @@
+import { requireTextList, requireTexts } from '../base/arguments.ts'
 import { frozenCopy } from '../base/copy-data.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { copyJson, isRecord, isSameJson, type JsonObject } from '../base/json.ts'
@@ -98,6 +99,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
    */
   async changeCustomToken(tokenId: TokenId, token: Token): Promise<void> {
     const { files, info } = this.#options
+    requireTexts({ tokenId })
     const checkKnown = (tokens: TokenMap): void => {
       if (!Object.hasOwn(tokens, tokenId)) throw new WalletError('TOKEN_NOT_FOUND', { tokenId })
     }
@@ -114,16 +116,20 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     })
   }
 
-  /** Removes one of the user's own tokens; no error if there is none. @throws LOGGED_OUT */
+  /** Removes one of the user's own tokens; no error if there is none. @throws OPTION_INVALID, LOGGED_OUT */
   async removeCustomToken(tokenId: TokenId): Promise<void> {
     const { files, info } = this.#options
+    requireTexts({ tokenId })
     await files.editCustomTokens(() => [customTokenRemoval(info.pluginId, tokenId)])
   }
 
   /**
-   * Chooses the tokens that are on in every wallet; ids that the currency does not have are left out. @throws LOGGED_OUT
+   * Chooses the tokens that are on in every wallet; ids that the currency does not have are left out.
+   *
+   * @throws OPTION_INVALID, LOGGED_OUT
    */
   async changeAlwaysEnabledTokenIds(tokenIds: readonly TokenId[]): Promise<void> {
+    requireTextList('tokenIds', tokenIds)
     if (!this.getSnapshot().areBuiltinTokensKnown) await this.#firstAnswer
     const { files, info } = this.#options
     const choice = { wanted: [...tokenIds], known: Object.keys(this.getSnapshot().allTokens) }

@@ -1,3 +1,4 @@
+import { requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
 import { isRecord, tryJsonText } from '../base/json.ts'
 import { base58Of, utf8Of } from '../crypto/encoding.ts'
@@ -77,6 +78,7 @@ export class KeptFiles {
    * @throws OPTION_INVALID for an older state of the account's rules while they can be read; KEPT_FILE_UNKNOWN, CORRUPT_FILE if it does not open, STORAGE_FULL, STORAGE_FAILED, LOGGED_OUT
    */
   async restore(id: string): Promise<KeptFileListing> {
+    requireTexts({ id })
     const found = (await this.#find()).find(({ listing }) => listing.id === id)
     if (found === undefined) throw new WalletError('KEPT_FILE_UNKNOWN', { keptId: id })
     await this.#checkRules(found.listing)

@@ -1,5 +1,5 @@
 import { compare, isNativeAmount, type NativeAmount, nativeAmount } from '../base/amount.ts'
-import { requireObject, requireTexts } from '../base/arguments.ts'
+import { allowTexts, requireObject, requireObjects, requireTexts, requireTokenId } from '../base/arguments.ts'
 import { copyData, FORBIDDEN_KEYS } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
 import { isSameJson } from '../base/json.ts'
@@ -131,6 +131,7 @@ export class Policies {
     const { rules, check } = this.#options
     check()
     const rule = checkRule(given)
+    checkProof(options)
     const { fault } = await rules.read()
     if (fault !== undefined) throw new WalletError('CORRUPT_FILE', { path: RULES_PATH, rule: fault })
     await this.#requireReadable(rule)
@@ -146,6 +147,7 @@ export class Policies {
     const { rules, check } = this.#options
     check()
     requireTexts({ ruleId })
+    checkProof(options)
     return rules.exclusively(async () => {
       const present = await rules.read()
       if (present.fault === undefined && !present.rules.some(({ id }) => id === ruleId))
@@ -160,9 +162,10 @@ export class Policies {
    *
    * @throws OPTION_INVALID if they can be read; PASSWORD, POLICY_PASSWORD, STORAGE_FULL, STORAGE_FAILED
    */
-  async reset({ password }: RuleChangeOptions): Promise<void> {
+  async reset(options: RuleChangeOptions): Promise<void> {
     const { rules, check, services } = this.#options
     check()
+    const password = checkProof(options)
     if (password === undefined) throw new WalletError('POLICY_PASSWORD', { rule: 'rules unreadable' })
     await this.#checkPassword(password)
     await rules.exclusively(async () => {
@@ -202,9 +205,11 @@ export class Policies {
    * await policies.setAside(await policies.damaged(), { password: 'a password' })
    * ```
    */
-  async setAside(entries: readonly DamagedEntry[], { password }: RuleChangeOptions): Promise<void> {
+  async setAside(entries: readonly DamagedEntry[], options: RuleChangeOptions): Promise<void> {
     const { rules, check, services } = this.#options
     check()
+    const password = checkProof(options)
+    requireObjects('entries', entries)
     for (const { walletId, entry } of entries) requireTexts({ walletId, entry })
     if (password === undefined) throw new WalletError('POLICY_PASSWORD', { rule: UNREADABLE_RULES })
     await this.#checkPassword(password)
@@ -239,12 +244,15 @@ export class Policies {
    */
   async explain(
     draft?: Transaction,
-    { requestedBy }: Pick<ApprovalRequestOptions, 'requestedBy'> = {}
+    options: Pick<ApprovalRequestOptions, 'requestedBy'> = {}
   ): Promise<PolicyExplanation> {
     const { rules, check } = this.#options
     check()
+    requireObject('options', options)
+    const { requestedBy } = options
+    allowTexts({ requestedBy })
     if (draft === undefined) return rules.explain()
-    requireObject('draft', draft)
+    checkDraft(draft)
     return rules.explain({ walletId: draft.walletId, correlationId: 'trial', tx: draft, requestedBy })
   }
 
@@ -253,10 +261,11 @@ export class Policies {
     const { rules, check } = this.#options
     check()
     requireObject('payment', payment)
-    requireTexts({ walletId: payment.walletId, payee: payment.payee })
-    return rules.explain(
-      hypotheticalPayment({ ...payment, nativeAmount: nativeAmount(payment.nativeAmount) })
-    )
+    const { walletId, tokenId, nativeAmount: amount, payee, requestedBy } = payment
+    requireTexts({ walletId, payee, nativeAmount: amount })
+    requireTokenId(tokenId)
+    allowTexts({ requestedBy })
+    return rules.explain(hypotheticalPayment({ ...payment, nativeAmount: nativeAmount(amount) }))
   }
 
   /**
@@ -304,11 +313,14 @@ export class Policies {
    * await wallet.spend(draft, { approval: await request.answer })
    * ```
    */
-  async requestApproval(
-    draft: Transaction,
-    { requestedBy, timeoutSeconds }: ApprovalRequestOptions = {}
-  ): Promise<ApprovalRequest> {
-    const { rules } = this.#options
+  async requestApproval(draft: Transaction, options: ApprovalRequestOptions = {}): Promise<ApprovalRequest> {
+    const { rules, check } = this.#options
+    check()
+    checkDraft(draft)
+    requireObject('options', options)
+    const { requestedBy, timeoutSeconds } = options
+    if (timeoutSeconds !== undefined && !Number.isFinite(timeoutSeconds))
+      throw new WalletError('OPTION_INVALID', { option: 'timeoutSeconds', rule: 'must be a number' })
     const { approvers, refusedBy = '' } = await this.explain(draft, { requestedBy })
     if (approvers === undefined)
       throw new WalletError('OPTION_INVALID', { option: 'draft', rule: 'waits for no other device' })
@@ -341,9 +353,11 @@ export class Policies {
   }
 
   /** Makes a rule forget a payee that it has seen: a payment to it waits again. */
-  async forgetSeen({ ruleId, what }: Pick<SeenByRule, 'ruleId' | 'what'>): Promise<void> {
+  async forgetSeen(seen: Pick<SeenByRule, 'ruleId' | 'what'>): Promise<void> {
     const { rules, check } = this.#options
     check()
+    requireObject('seen', seen)
+    const { ruleId, what } = seen
     requireTexts({ ruleId, what })
     await rules.exclusively(() => rules.forgetSeen({ ruleId, what }))
   }
@@ -444,6 +458,28 @@ const checkRoom = (rule: SpendRule, { rules, pending }: PolicyListing): void => 
     JSON.stringify([...others, ...pending, rule]).length > MAX_RULES_LENGTH
   if (isFull)
     throw new WalletError('OPTION_INVALID', { option: 'rule', rule: 'is one too many for an account' })
+}
+
+/** @returns the password, if there is one @throws OPTION_INVALID */
+const checkProof = (options: RuleChangeOptions): string | undefined => {
+  requireObject('options', options)
+  const { password } = options
+  allowTexts({ password })
+  return password
+}
+
+/** Checks the parts of a draft that rules read. @throws OPTION_INVALID, AMOUNT_INVALID */
+const checkDraft = (draft: Transaction): void => {
+  requireObject('draft', draft)
+  const { walletId, tokenId, nativeAmount: amount, networkFee, spendTargets = [] } = draft
+  requireTexts({ walletId, nativeAmount: amount, networkFee })
+  requireTokenId(tokenId)
+  for (const text of [amount, networkFee]) nativeAmount(text)
+  requireObjects('spendTargets', spendTargets)
+  for (const { publicAddress, nativeAmount: part } of spendTargets) {
+    requireTexts({ publicAddress, nativeAmount: part })
+    nativeAmount(part)
+  }
 }
 
 /** Checks what every rule has, and copies it. @throws OPTION_INVALID */

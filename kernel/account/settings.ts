@@ -1,3 +1,4 @@
+import { allowFlags } from '../base/arguments.ts'
 import { frozenCopy } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
 import { isSameJson, type JsonObject } from '../base/json.ts'
@@ -107,8 +108,9 @@ export class SwapConfig implements Readable<SwapConfigSnapshot> {
 
   readonly getSnapshot = (): SwapConfigSnapshot => this.#state.getSnapshot()
 
-  /** Allows or forbids quotes of the plugin; undefined restores the default. @throws LOGGED_OUT */
+  /** Allows or forbids quotes of the plugin; undefined restores the default. @throws OPTION_INVALID, LOGGED_OUT */
   async changeEnabled(isEnabled: boolean | undefined): Promise<void> {
+    allowFlags({ isEnabled })
     await this.#files.editPluginSettings(shown => swapEnabledEdits(shown, this.#plugin.id, isEnabled))
   }
 

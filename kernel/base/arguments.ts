@@ -20,7 +20,14 @@ export const allowTexts = (texts: Readonly<Record<string, unknown>>): void => {
 /** Checks flags that may be left out, by their names. @throws OPTION_INVALID unless each is true, false or undefined */
 export const allowFlags = (flags: Readonly<Record<string, unknown>>): void => {
   for (const [option, value] of Object.entries(flags)) {
-    if (value !== undefined && typeof value !== 'boolean')
+    if (value !== undefined) requireFlags({ [option]: value })
+  }
+}
+
+/** Checks flags that an application gave, by their names. @throws OPTION_INVALID unless each is true or false */
+export const requireFlags = (flags: Readonly<Record<string, unknown>>): void => {
+  for (const [option, value] of Object.entries(flags)) {
+    if (typeof value !== 'boolean')
       throw new WalletError('OPTION_INVALID', { option, rule: 'must be true or false' })
   }
 }

@@ -1,4 +1,4 @@
-import { requireObject } from './arguments.ts'
+import { requireFlags, requireObject } from './arguments.ts'
 import { WalletError } from './errors.ts'
 import { Observable, type Readable } from './observable.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -57,6 +57,7 @@ export class PauseSwitch implements Readable<PauseSnapshot> {
    * @throws OPTION_INVALID
    */
   change(isPaused: boolean, options: PauseOptions = {}): void {
+    requireFlags({ isPaused })
     requireObject('options', options)
     const { afterSeconds = 0 } = options
     if (typeof afterSeconds !== 'number' || !(afterSeconds >= 0 && afterSeconds <= MAX_SECONDS)) {

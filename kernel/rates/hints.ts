@@ -1,3 +1,4 @@
+import { requireObject } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
 import { tryParseJson } from '../base/json.ts'
 import { Mutex } from '../base/mutex.ts'
@@ -43,7 +44,9 @@ export class RateHints {
   }
 
   /** Remembers a pair, durable when it resolves. @throws OPTION_INVALID, RATE_HINTS_UNSAVED */
-  async add({ fromCurrency, toCurrency }: RatePair): Promise<void> {
+  async add(pair: RatePair): Promise<void> {
+    requireObject('pair', pair)
+    const { fromCurrency, toCurrency } = pair
     const isPair = isCurrencyCode(fromCurrency) && isCurrencyCode(toCurrency) && fromCurrency !== toCurrency
     if (!isPair) throw new WalletError('OPTION_INVALID', { option: 'pair', rule: 'is two currency codes' })
     this.remember({ fromCurrency, toCurrency })

@@ -1,5 +1,5 @@
 import { multiply, type NativeAmount, nativeAmount, toDenomination } from '../base/amount.ts'
-import { requireObject, requireTexts } from '../base/arguments.ts'
+import { requireFlags, requireObject, requireTexts } from '../base/arguments.ts'
 import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import { Observable, type Readable } from '../base/observable.ts'
@@ -204,6 +204,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
 
   /** Pauses or resumes; while paused, no round is scheduled. */
   changePaused(isPaused: boolean): void {
+    requireFlags({ isPaused })
     this.#rounds.isPaused = isPaused
   }
 

@@ -1,3 +1,4 @@
+import { requireFlags, requireObject, requireTextList, requireTexts } from '../base/arguments.ts'
 import { compact } from '../base/compact.ts'
 import { type Abort, makeAbort } from '../base/deadline.ts'
 import { describeError, isWalletError, WalletError } from '../base/errors.ts'
@@ -80,6 +81,7 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
 
   /** Returns the order that a transaction paid for, if it is known here. */
   find(txid: Txid): OrderSnapshot | undefined {
+    requireTexts({ txid })
     return this.getSnapshot().find(order => order.txid === txid)
   }
 
@@ -88,8 +90,11 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
    * so for each payment that a sync brings. Returns what
    * is known of it; undefined if the transaction pays for no swap, if it is older than 30 days and was never followed here, or if
    * the plugin of its exchange cannot follow orders.
+   *
+   * @throws OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
    */
   async follow(payment: SwapPayment): Promise<OrderSnapshot | undefined> {
+    checkPayment(payment)
     const { txid, swapData, date } = payment
     if (!this.#orders.has(txid) && swapData !== undefined) {
       const paidAt = Math.round(date * 1000)
@@ -102,8 +107,11 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
   /**
    * Asks the exchanges now: for some orders, or for all that are followed. Resolves when all have answered or failed, which each
    * order says in `failure`.
+   *
+   * @throws OPTION_INVALID
    */
   async refresh(txids?: readonly Txid[]): Promise<void> {
+    if (txids !== undefined) requireTextList('txids', txids)
     const wanted = [...this.#orders.values()].filter(
       order => (txids === undefined || txids.includes(order.record.txid)) && this.#isFollowed(order)
     )
@@ -138,13 +146,19 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
   async #add({ txid, walletId }: SwapPayment, swapData: SwapData, paidAt: number): Promise<void> {
     const { pluginIdOf } = this.#options
     const fromPluginId = pluginIdOf(walletId)
-    const { plugin, isEstimate: _, ...swap } = swapData
+    const { plugin, isEstimate: _, orderId, orderUri, refundAddress, ...swap } = swapData
     const { pluginId, displayName } = plugin
     if (this.#closed.signal.aborted || fromPluginId === undefined) return
     if (this.#orders.has(txid) || !this.#canWatch(pluginId)) return
     const record: OrderRecord = {
       ...{ ...swap, txid, walletId, fromPluginId, pluginId, displayName, paidAt },
-      ...{ state: 'waiting', since: paidAt }
+      ...{ state: 'waiting', since: paidAt },
+      // Deployed apps write null for what an exchange does not name.
+      ...compact({
+        orderId: orderId ?? undefined,
+        orderUri: orderUri ?? undefined,
+        refundAddress: refundAddress ?? undefined
+      })
     }
     const order: Order = { record, failures: 0, dueAt: this.#dueAfter(FIRST_MS) }
     this.#orders.set(txid, order)
@@ -285,6 +299,30 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
     writing.then(end, end)
     return writing
   }
+}
+
+/** @throws OPTION_INVALID for what is no payment, or has swap data of another shape */
+const checkPayment = (payment: SwapPayment): void => {
+  requireObject('payment', payment)
+  const { txid, walletId, date, swapData } = payment
+  requireTexts({ txid, walletId })
+  if (!Number.isFinite(date))
+    throw new WalletError('OPTION_INVALID', { option: 'date', rule: 'must be a number' })
+  if (swapData === undefined) return
+  requireObject('swapData', swapData)
+  requireObject('plugin', swapData.plugin)
+  const { plugin, isEstimate, orderId, orderUri, refundAddress } = swapData
+  const { payoutAddress, payoutCurrencyCode, payoutNativeAmount, payoutWalletId } = swapData
+  requireTexts({ displayName: plugin.displayName })
+  requireTexts({ payoutAddress, payoutCurrencyCode, payoutNativeAmount, payoutWalletId })
+  requireFlags({ isEstimate })
+  for (const [option, value] of Object.entries({
+    pluginId: plugin.pluginId,
+    orderId,
+    orderUri,
+    refundAddress
+  }))
+    requireTexts({ [option]: value ?? '' })
 }
 
 /** One order, as it is kept: by the txid of its payment. */

@@ -190,6 +190,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * ```
    */
   balanceOf(tokenId: TokenId | null): NativeAmount {
+    requireTokenId(tokenId)
     return balanceIn(this.getSnapshot(), tokenId)
   }
 
@@ -202,6 +203,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * ```
    */
   balanceDetailsOf(tokenId: TokenId | null): BalanceDetails {
+    requireTokenId(tokenId)
     return balanceDetailsIn(this.getSnapshot(), tokenId)
   }
 

@@ -40,7 +40,7 @@ export const requestEdgeLogin = async <Account>(
   plan: EdgeLoginRequestOptions<Account>
 ): Promise<EdgeLoginRequest<Account>> => {
   const { io, config } = services
-  const timeoutSeconds = checkTimeout(plan.timeoutSeconds ?? DEFAULT_TIMEOUT)
+  const timeoutSeconds = checkTimeout(plan.timeoutSeconds)
   const keys = makeLobbyKeys(io)
   const privateKey = new Secret(keys.privateKey)
   const lobbyId = lobbyIdOf(io, keys.publicKey)
@@ -305,7 +305,7 @@ const DEFAULT_TIMEOUT = 600
 /** Seconds; timers count no longer than some weeks. */
 const MAX_TIMEOUT = 86_400
 
-const checkTimeout = (seconds: number): number => {
+const checkTimeout = (seconds: number = DEFAULT_TIMEOUT): number => {
   if (typeof seconds === 'number' && seconds >= 1 && seconds <= MAX_TIMEOUT) return seconds
   throw new WalletError('OPTION_INVALID', { option: 'timeoutSeconds', rule: 'must be 1 second to 1 day' })
 }

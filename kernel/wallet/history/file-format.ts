@@ -299,7 +299,8 @@ const isSwap = (value: unknown): value is SwapData =>
   typeof value.isEstimate === 'boolean' &&
   isRecord(value.plugin) &&
   typeof value.plugin.displayName === 'string' &&
-  [value.orderId, value.orderUri].every(text => typeof (text ?? '') === 'string') &&
+  typeof (value.plugin.pluginId ?? '') === 'string' &&
+  [value.orderId, value.orderUri, value.refundAddress].every(text => typeof (text ?? '') === 'string') &&
   typeof value.payoutAddress === 'string' &&
   typeof value.payoutCurrencyCode === 'string' &&
   typeof value.payoutNativeAmount === 'string' &&

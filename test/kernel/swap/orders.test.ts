@@ -422,6 +422,25 @@ test('an order that is forgotten is asked for no more, also after a reopening', 
   await again.close()
 })
 
+test('an order whose ids another app wrote as null is known after a reopening, too', async t => {
+  const shop: Counter = { requests: [], say: () => ({ state: 'waiting' }) }
+  const store = mapStore()
+  const { swapOrders, clock } = openOrders(shop, store)
+  const { swapData, ...payment } = paymentOf('a')
+  const written = {
+    ...swapData,
+    orderId: null,
+    orderUri: null,
+    refundAddress: null
+  } as unknown as typeof swapData
+  const followed = { ...payment, date: clock.now() / 1000, swapData: written }
+  t.like(await swapOrders.follow(followed as typeof payment), { txid: 'a', state: 'waiting' })
+  await swapOrders.close()
+  const again = openOrders(shop, store).swapOrders
+  t.like(again.find('a'), { txid: 'a', state: 'waiting' })
+  await again.close()
+})
+
 test('an exchange that cannot be reached is asked ever more rarely, which is no fault of its plugin', async t => {
   const shop: Counter = {
     requests: [],
