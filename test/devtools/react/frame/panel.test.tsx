@@ -91,7 +91,7 @@ test('a read-only panel has no actions beside a wallet, a quote, a repo or a plu
   ] as const
   for (const [panel, id] of places) {
     const words = buttonsOf(draw(readOnly, panel, { id })).filter(word => !headButtons.includes(word))
-    t.deepEqual(words, ['Close'], panel)
+    t.deepEqual(words, panel === 'engines' ? ['Close', 'Show transactions'] : ['Close'], panel)
   }
 })
 
@@ -106,10 +106,11 @@ test('the details of a wallet show its lifecycle, its balance and its actions', 
   t.regex(markup, /<li aria-current="step">.*?started/)
   t.true(markup.includes('<span title="184\u202f250\u202f000 native">1.8425 BTC</span>'))
   t.true(markup.includes('<span>Amount</span>') && markup.includes('<span>BTC</span>'))
-  t.deepEqual(buttonsOf(markup).slice(-10), [
+  t.deepEqual(buttonsOf(markup).slice(-11), [
     'Close',
     'Pause',
     'Resync',
+    'Show transactions',
     'Show an address',
     'Fund',
     'Copy',
@@ -152,7 +153,7 @@ test('the details of a wallet list its open payments with their states and actio
   const looking = makeSampleClient({ view, status: { isReadOnly: true } })
   t.deepEqual(
     buttonsOf(draw(looking, 'engines', { id: SAVINGS })).filter(word => !headButtons.includes(word)),
-    ['Close', 'Show 2 more']
+    ['Close', 'Show 2 more', 'Show transactions']
   )
 })
 
