@@ -30,7 +30,7 @@ export const sections: readonly NamedSection[] = [
   },
   {
     name: 'spend',
-    title: 'A spend of 1 to 500 inputs, and a choice among 10,000 coins',
+    title: 'A spend of 1 to 1,000 inputs, and a choice among 10,000 coins',
     needsPeer: false,
     load: async () => (await import('./sections/spend.ts')).spend
   },
