@@ -55,8 +55,8 @@ export const findKept = (
 }
 
 /**
- * Adds to the writes of a store that texts are kept for 30 days: the newest thousand that were deleted, and the newest 300,
- * of at most half a million characters, that were replaced. Of a file that was replaced often the first and the last text
+ * Adds to the writes of a store that texts are kept for 30 days: the newest thousand that were deleted, and the newest
+ * 3,000, of at most five million characters, that were replaced. Of a file that was replaced often the first and the last text
  * stay longest, so that repeated replacements never push the first one out.
  */
 export const planKept = (
@@ -104,7 +104,7 @@ const KEEP_MS = 30 * 24 * 3600 * 1000
 const TIME_LENGTH = 15
 const LIMITS: Readonly<Record<KeptReason, { readonly count: number; readonly length: number }>> = {
   deleted: { count: 1000, length: Number.POSITIVE_INFINITY },
-  replaced: { count: 300, length: 500_000 }
+  replaced: { count: 3000, length: 5_000_000 }
 }
 
 /** Returns whether so many replaced texts can be kept, all of them. */

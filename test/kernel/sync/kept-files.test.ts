@@ -13,9 +13,13 @@ const makeKeeper = () => {
     get: (key: string) => entries.get(key),
     entries: (prefix: string) => [...entries].filter(([key]) => key.startsWith(prefix))
   } as unknown as SealedStore
-  const keep = (reason: 'deleted' | 'replaced', path: string, { box = 'box', now = NOW } = {}): void => {
+  const keep = (
+    reason: 'deleted' | 'replaced',
+    paths: string | readonly string[],
+    { box = 'box', now = NOW } = {}
+  ): void => {
     const writes = new Map<string, string | BulkChange | null>()
-    planKept(store, { reason, files: [[path, box]], now }, writes)
+    planKept(store, { reason, files: [paths].flat().map(path => [path, box] as const), now }, writes)
     for (const [key, text] of writes) {
       if (text === null) entries.delete(key)
       else entries.set(key, String(text))
@@ -28,24 +32,27 @@ const makeKeeper = () => {
 
 test('beyond the limit, the oldest kept text that is neither the first nor the last of its file is dropped', t => {
   const { store, keep, kept } = makeKeeper()
-  for (let n = 0; n < 295; n += 1) keep('replaced', `s${n}`, { now: NOW + n })
+  keep(
+    'replaced',
+    Array.from({ length: 2995 }, (_, n) => `s${n}`)
+  )
   for (let n = 0; n < 3; n += 1) {
     keep('replaced', 'a', { now: NOW + 2000 + n })
     keep('replaced', 'b', { now: NOW + 1000 + n })
   }
-  t.is(countKept(store), 300)
+  t.is(countKept(store), 3000)
   const often = kept(NOW).filter(text => !text.startsWith('s'))
   t.deepEqual(often, ['a 2002', 'a 2001', 'a 2000', 'b 1002', 'b 1000'])
   keep('replaced', 'c', { now: NOW + 3000 })
   t.deepEqual(kept(NOW).slice(0, 5), ['c 3000', 'a 2002', 'a 2000', 'b 1002', 'b 1000'])
-  t.is(countKept(store), 300)
+  t.is(countKept(store), 3000)
   keep('replaced', 'd', { now: NOW + 3001 })
   t.false(kept(NOW).includes('s0 0'))
 })
 
-test('replaced texts are kept up to half a million characters, deleted ones up to a thousand', t => {
+test('replaced texts are kept up to five million characters, deleted ones up to a thousand', t => {
   const { store, keep, kept } = makeKeeper()
-  for (const [n, length] of [200_000, 200_000, 100_000].entries())
+  for (const [n, length] of [2_000_000, 2_000_000, 1_000_000].entries())
     keep('replaced', `f${n}`, { box: 'x'.repeat(length), now: NOW + n })
   t.deepEqual(kept(NOW), ['f2 2', 'f1 1', 'f0 0'])
   keep('replaced', 'f3', { box: 'x', now: NOW + 3 })
@@ -87,11 +94,11 @@ test('a text is kept for exactly 30 days, and two texts of one moment are both k
   t.is(findKept(store, 'f/f'), undefined)
 })
 
-test('300 replaced texts can be kept together, of half a million characters in all, and no more', t => {
+test('3,000 replaced texts can be kept together, of five million characters in all, and no more', t => {
   const files = (count: number, length = 1): [string, string][] =>
     Array.from({ length: count }, (_, at) => [`f${at}`, 'x'.repeat(length)])
-  t.true(canKeep(files(300)))
-  t.false(canKeep(files(301)))
-  t.true(canKeep(files(2, 250_000)))
-  t.false(canKeep([...files(2, 250_000), ['one', 'x']]))
+  t.true(canKeep(files(3000)))
+  t.false(canKeep(files(3001)))
+  t.true(canKeep(files(2, 2_500_000)))
+  t.false(canKeep([...files(2, 2_500_000), ['one', 'x']]))
 })

@@ -118,12 +118,12 @@ test('the first and the last text of a file that is replaced repeatedly are kept
   store.put({ other: boxOf('other now') })
   for (let time = 0; time < 310; time += 1) {
     await device.clock.advance(1000)
-    store.put({ often: boxOf(`${time}`) })
+    store.put({ often: boxOf(`${time} ${'x'.repeat(20_000)}`) })
     await device.sync()
   }
   const kept = device.repo.keptFiles()
-  t.is(kept.length, 300)
-  const texts = kept.map(({ keptId }) => device.repo.keptText(keptId))
+  t.true(kept.length > 100 && kept.length < 300, `${kept.length}`)
+  const texts = kept.map(({ keptId }) => device.repo.keptText(keptId)?.split(' ')[0])
   t.deepEqual(texts.slice(0, 2), ['308', '307'])
   t.deepEqual(new Set(texts.slice(-2)), new Set(['first', 'other']))
 })
