@@ -177,13 +177,18 @@ class OldReader {
       for (const [piece, end] of ends.entries()) {
         const sealed = whole.slice(ends[piece - 1] ?? SEGMENT_HEAD, end)
         await this.#readPiece({ prefix, segment, piece }, sealed, (slot, key, row) => {
-          const known = places?.get(segment * 16 + piece)?.get(slot)
+          const slots = places?.get(segment * 16 + piece)
+          const known = slots?.get(slot)
           if (places === undefined) rows.set(key, { ...row, sequence: rows.get(key)?.sequence ?? rows.size })
           else if (known !== undefined) rows.set(key, { ...row, sequence: known })
+          slots?.delete(slot)
         })
         await this.#pause()
       }
     }
+    // A row of the index that was found nowhere is lost.
+    for (const [place, { size }] of places ?? [])
+      if (size > 0) this.#miss(this.#pathOf('s', Math.floor(place / 16)))
     return rows
   }
 
@@ -208,7 +213,6 @@ class OldReader {
         const [place = 0, slot = 0, order = 0] = [columns.place[i], columns.slot[i], columns.order[i]]
         const before = living.get(hash)
         const stays = before?.order === order
-        if (!stays) living.delete(hash)
         sequence += 1
         if (place === 0) living.delete(hash)
         else living.set(hash, { place, slot, order, sequence: stays ? before.sequence : sequence })
@@ -233,13 +237,14 @@ class OldReader {
     const buffer = isFramed ? (bytes.buffer as ArrayBuffer) : new ArrayBuffer(24)
     const [magic, segmentId, pieceId, count = 0, nameLength = 0] = new Uint32Array(buffer, 0, 6)
     const bodyStart = 24 + count * 20
-    if (!isFramed || magic !== PIECE_MAGIC || bytes.length < bodyStart) {
+    const isIt = magic === PIECE_MAGIC && segmentId === segment && pieceId === piece
+    if (!isFramed || !isIt || bytes.length < bodyStart) {
       this.#miss(this.#pathOf('s', segment))
       return
     }
     const body = textOf(bytes.subarray(bodyStart))
     // Without an index, segments of other tables are looked into, too.
-    if (body.slice(0, nameLength) !== prefix || segmentId !== segment || pieceId !== piece) return
+    if (body.slice(0, nameLength) !== prefix) return
     const order = new Float64Array(buffer, 24, count)
     const mark = new Int32Array(buffer, 24 + count * 8, count)
     const keyLength = new Uint32Array(buffer, 24 + count * 12, count)

@@ -5,16 +5,18 @@ import { isWalletError, WalletError } from '../../../../kernel/base/errors.ts'
 import { Secret } from '../../../../kernel/base/secret.ts'
 import { sealPacked, sealText } from '../../../../kernel/crypto/box.ts'
 import { utf8Of } from '../../../../kernel/crypto/encoding.ts'
-import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk.ts'
+import { type BulkChange, parseBulkPrefixes } from '../../../../kernel/repo/store/bulk.ts'
 import { type OldContents, readOldStore } from '../../../../kernel/repo/store/old-layout.ts'
 import type { StoreContents } from '../../../../kernel/repo/store/sealed-store.ts'
 import { openLogStore } from '../../../../kernel/store/log-store.ts'
 import { SortedMap, textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { storeDisk } from '../../../../kernel/store/store-disk.ts'
+import { drawSeed, makeSeededRandom, type SeededRandom } from '../../../helpers/drawn-runs.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { openOn } from '../../../helpers/plugin-store.ts'
 import { makeRepoIo } from '../../../helpers/repo-io.ts'
 import { type OpenedStore, openTestStore as open } from '../../../helpers/sealed-store.ts'
+import { applied, type Rows } from '../../../helpers/store-model.ts'
 
 /**
  * A store that version 0.2 wrote, with chunks, segments, parts of an index, and rows that wait among the entries; and what that
@@ -435,6 +437,23 @@ for (const [what, files, contents, damagedPaths] of [
     { a: 'a' },
     [chunkPath(2), chunkPath(3)]
   ],
+  [
+    'the parts of a damaged chunk count in their order, of two that end alike the wider one',
+    [
+      [chunkPath(1, 4), 'rubbish'],
+      chunk(1, 1, { a: 'first', b: 'first', c: 'first' }),
+      chunk(2, 3, { b: 'merged', c: 'second' }),
+      chunk(3, 3, { b: 'third' })
+    ],
+    { a: 'first', b: 'merged', c: 'second' },
+    [chunkPath(1, 4)]
+  ],
+  [
+    'what is behind a damaged chunk is no part of it',
+    [[chunkPath(1, 2), 'rubbish'], chunk(3, 4, { a: 'a' }), chunk(3, 3, { a: 'a', gone: 'gone' })],
+    { a: 'a' },
+    [chunkPath(1, 2)]
+  ],
   ['a missing chunk is damage', [chunk(1, 1, { a: 'a' }), chunk(3, 3, { b: 'b' })], { a: 'a', b: 'b' }, []],
   [
     'the note of an earlier loss is damage, and no entry',
@@ -477,8 +496,8 @@ const tableFiles = (): [path: string, text: string][] => [
   ]),
   chunk(1, 1, {
     'm/t/': manifest([2, 4], [1, 3]),
-    't/r1': '5 7 1 recent\nfirst',
     't/r2': '5 8 2 recent second',
+    't/r1': '5 7 1 recent\nfirst',
     't/d': '5 9 3 again, recent',
     't/ß': ''
   })
@@ -623,3 +642,291 @@ for (const [what, part] of [
     t.deepEqual(found.damagedPaths, [path])
     t.is(found.contents.length, 7)
   })
+
+const altered = (text: string): string => {
+  const at = text.length - 40
+  return text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)
+}
+
+test('an altered letter in any file of an old store is damage that the rest is read beside', async t => {
+  for (const [damagedPath] of tableFiles()) {
+    const files = tableFiles().map(([path, text]): [string, string] => [
+      path,
+      path === damagedPath ? altered(text) : text
+    ])
+    const found = await readOld([...files, chunk(2, 2, { a: 'a' })])
+    t.true(found.isDamaged, damagedPath)
+    t.deepEqual(found.damagedPaths, [damagedPath])
+    t.deepEqual(found.contents[0], ['a', 'a'])
+  }
+})
+
+test('a file of an old store that the disk calls damaged is damage that the rest is read beside', async t => {
+  for (const [damagedPath] of tableFiles()) {
+    const files = [...tableFiles(), chunk(2, 2, { a: 'a' })]
+    const corrupt = (path: string): void => {
+      if (path === damagedPath) throw new WalletError('CORRUPT_FILE', { path, rule: 'it is no text' })
+    }
+    const found = await readOld(files, undefined, corrupt)
+    t.true(found.isDamaged, damagedPath)
+    t.deepEqual(found.damagedPaths, [damagedPath])
+    t.deepEqual(found.contents[0], ['a', 'a'])
+  }
+})
+
+/** The files with the text of one replaced. */
+const withText = (name: string, edit: (text: string) => string): [path: string, text: string][] =>
+  tableFiles().map(([path, text]) => [path, path === pathOf(name) ? edit(text) : text])
+
+for (const [what, files, lost] of [
+  [
+    'pieces of a segment change places',
+    withText(
+      `s${nameOf(1)}`,
+      () => segment('t/', 1, [row('d', 5), row('gone', 3)], [row('a', 5), row('ß', 4), row('c', 5)])[1]
+    ).map(([path, text]): [string, string] => {
+      if (path !== pathOf(`s${nameOf(1)}`)) return [path, text]
+      const [own] = tableFiles()
+      const sealed = own?.[1] ?? ''
+      const [first, second] = [Number(sealed.slice(0, 8)), Number(sealed.slice(8, 16))]
+      const ends = [96 + second - first, second].map(end => String(end).padStart(8)).join('')
+      return [path, ends.padEnd(96) + sealed.slice(first, second) + sealed.slice(96, first)]
+    }),
+    1
+  ],
+  ['a segment lies in the place of another', withText(`s${nameOf(3)}`, () => tableFiles()[0]?.[1] ?? ''), 3],
+  [
+    'a segment of another table lies in the place of one',
+    withText(`s${nameOf(3)}`, () => segment('u/', 3, [row('x', 1), row('y', 1), row('z', 1)])[1]),
+    3
+  ],
+  [
+    'the head of a segment lacks its last piece',
+    withText(`s${nameOf(1)}`, text => `${text.slice(0, 8).padEnd(96)}${text.slice(96)}`),
+    1
+  ]
+] as [string, [string, string][], number][])
+  test(`in an old table it is damage, and noted, where ${what}`, async t => {
+    const found = await readOld(files)
+    t.true(found.isDamaged)
+    t.deepEqual(found.damagedPaths, [pathOf(`s${nameOf(lost)}`)])
+  })
+
+test('an old segment has up to twelve pieces, and all of them count', async t => {
+  const keys = Array.from('abcdefghijkl')
+  const found = await readOld([
+    segment('t/', 1, ...keys.map(key => [row(key, 1)])),
+    indexPart(
+      't/',
+      2,
+      keys.map((_, piece) => ({ hash: piece, order: 1, segment: 1, piece }))
+    ),
+    chunk(1, 1, { 'm/t/': manifest([2], [1]) })
+  ])
+  t.deepEqual(
+    spelt(found),
+    keys.map(key => `t/${key} 1 2 text ${key}`)
+  )
+  t.false(found.isDamaged)
+})
+
+test('where entries of an old store are lost every row counts that is in a segment, in the order of the files', async t => {
+  const files = [...tableFiles(), segment('t/', 5, [row('f', 5), row('a', 5, 'newest')])]
+  const lost = { 'm/ 1': '', 't/ß': null, 't/r1': null, 't/r2': null }
+  for (const paths of [files, files.toReversed()]) {
+    const found = await readOld([...paths, chunk(2, 2, lost)])
+    t.deepEqual(spelt(found), [
+      't/c 6 7 moved',
+      't/a 5 6 newest',
+      't/d 5 9 again, recent',
+      't/e 5 6 text e',
+      't/f 5 6 text f',
+      't/ß 4 5 text ß',
+      't/gone 3 4 text gone'
+    ])
+    t.true(found.isDamaged)
+    t.deepEqual(found.damagedPaths, [])
+  }
+})
+
+test('what an old store has of a table that is none today is left out', async t => {
+  const found = await readOld([
+    segment('v/', 1, [row('a', 5)]),
+    indexPart('v/', 2, [{ hash: 1, order: 5, segment: 1 }]),
+    chunk(1, 1, { 'm/v/': manifest([2], [1]), e: 'entry' })
+  ])
+  t.deepEqual(found, { contents: [['e', 'entry']], isDamaged: false, damagedPaths: [] })
+})
+
+interface DrawnChunk {
+  readonly from: number
+  readonly to: number
+  readonly changes: ReadonlyMap<string, string | null>
+}
+
+/** An old store that grows by random steps as version 0.2 made them, and a plain list of what is in it. */
+class DrawnStore {
+  rows: Rows = new Map()
+  readonly entries = new Map<string, string>()
+  readonly #files = new Map<string, string>()
+  readonly #random: SeededRandom
+  #chunks: DrawnChunk[] = []
+  #recent = new Map<string, { readonly key: string; readonly text: string; readonly sequence: number }>()
+  #manifest: { parts: number[]; segments: number[] } = { parts: [], segments: [] }
+  #sequence = 0
+  #lastFile = 0
+  /** A merged chunk that a crash has cut short; the next opening deletes it. */
+  #cut = ''
+
+  constructor(random: SeededRandom) {
+    this.#random = random
+  }
+
+  /** Its files in any order. */
+  get files(): [path: string, text: string][] {
+    const left = [...this.#files]
+    return Array.from(this.#files, () => left.splice(this.#random.below(left.length), 1)).flat()
+  }
+
+  step(): void {
+    const kind = this.#random.below(8)
+    if (kind === 0) this.#flush()
+    else if (kind === 1) this.#tidy()
+    else if (kind === 2) this.#merge()
+    else this.#write()
+  }
+
+  #write(): void {
+    const changes = new Map<string, string | null>()
+    for (let left = this.#random.below(3); left >= 0; left -= 1) this.#changeRow(changes)
+    const key = `e/${this.#random.below(6)}`
+    const text = this.#random.oneIn(3) ? null : `entry ${this.#chunks.length}`
+    changes.set(key, text)
+    if (text === null) this.entries.delete(key)
+    else this.entries.set(key, text)
+    this.#append(changes)
+  }
+
+  #changeRow(changes: Map<string, string | null>): void {
+    const key = `k${this.#random.below(12)}`
+    const before = this.rows.get(`t/${key}`)
+    const known = typeof before === 'object' ? before.order : undefined
+    const order = known !== undefined && this.#random.oneIn(2) ? known : this.#random.below(4)
+    const isDeleted = this.#random.oneIn(5)
+    const recent = this.#recent.get(key)
+    // A row that is among the entries is in segments before it is deleted or moves.
+    if (recent !== undefined && (isDeleted || order !== known)) return
+    this.#sequence += 1
+    const sequence = recent?.sequence ?? this.#sequence
+    const [text, mark] = [`text\n${this.#sequence}`, this.#random.below(9) - 4]
+    this.rows = applied(this.rows, new Map([[`t/${key}`, isDeleted ? null : { text, order, mark }]]))
+    const entry = isDeleted ? '' : `${order} ${mark} ${sequence} ${text}`
+    this.#recent.set(key, { key, text: entry, sequence })
+    changes.set(`t/${key}`, entry)
+  }
+
+  /** Rows that wait among the entries go to a segment, and a part of the index says where they are. */
+  #flush(): void {
+    if (this.#recent.size === 0) return
+    const sorted = [...this.#recent.values()].sort((left, right) => left.sequence - right.sequence)
+    const { segments, rows } = this.#writeRows(sorted.filter(({ text }) => text !== '').map(({ key }) => key))
+    const deleted = sorted
+      .filter(({ text }) => text === '')
+      .map(({ key }) => ({ hash: hashOf(key), order: 0, segment: 0 }))
+    const parts = [...this.#manifest.parts, this.#writePart([...rows, ...deleted])]
+    this.#commit({ parts, segments: [...this.#manifest.segments, ...segments] })
+  }
+
+  /** All rows go to a new segment with one index. */
+  #tidy(): void {
+    this.#flush()
+    if (this.rows.size === 0) return
+    const before = this.#manifest
+    const { segments, rows } = this.#writeRows([...this.rows.keys()].map(key => key.slice(2)))
+    this.#commit({ parts: [this.#writePart(rows)], segments })
+    // A crash may have kept what is no longer needed.
+    if (this.#random.oneIn(2)) return
+    for (const id of before.parts) this.#files.delete(pathOf(`i${nameOf(id)}`))
+    for (const id of before.segments) this.#files.delete(pathOf(`s${nameOf(id)}`))
+  }
+
+  /** Some chunks become one; a crash may have kept them, and may have cut it short. */
+  #merge(): void {
+    if (this.#chunks.length < 2) return
+    this.#files.delete(this.#cut)
+    const at = this.#random.below(this.#chunks.length - 1)
+    const merged = this.#chunks.splice(at, 2 + this.#random.below(3))
+    const from = merged[0]?.from ?? 0
+    const to = merged.at(-1)?.to ?? 0
+    const changes = new Map(merged.flatMap(part => [...part.changes]))
+    const isCut = this.#random.oneIn(4)
+    this.#cut = isCut ? chunkPath(from, to) : ''
+    if (isCut) this.#chunks.splice(at, 0, ...merged)
+    else this.#chunks.splice(at, 0, { from, to, changes })
+    this.#writeChunk({ from, to, changes }, isCut)
+    if (isCut || this.#random.oneIn(2)) return
+    for (const part of merged) this.#files.delete(chunkPath(part.from, part.to))
+  }
+
+  #append(changes: ReadonlyMap<string, string | null>): void {
+    const number = (this.#chunks.at(-1)?.to ?? 0) + 1
+    this.#chunks.push({ from: number, to: number, changes })
+    this.#writeChunk({ from: number, to: number, changes }, false)
+  }
+
+  #writeChunk({ from, to, changes }: DrawnChunk, isCut: boolean): void {
+    const middle = this.#random.below(changes.size + 1)
+    const pairs = [...changes]
+    const lines = [pairs.slice(0, middle), pairs.slice(middle)].map(line => Object.fromEntries(line))
+    const [path, text] = chunk(from, to, ...lines)
+    this.#files.set(path, isCut ? text.slice(0, this.#random.below(text.length)) : text)
+  }
+
+  #writeRows(keys: readonly string[]): { readonly segments: number[]; readonly rows: IndexRow[] } {
+    if (keys.length === 0) return { segments: [], rows: [] }
+    this.#lastFile += 1
+    const id = this.#lastFile
+    const rows = keys.map(key => ({ key, ...(this.rows.get(`t/${key}`) as Required<BulkChange>) }))
+    rows.sort((left, right) => right.order - left.order)
+    const length = 1 + this.#random.below(rows.length)
+    const pieces = [rows.slice(0, length), rows.slice(length)].filter(piece => piece.length > 0)
+    const [path, text] = segment('t/', id, ...pieces)
+    this.#files.set(path, text)
+    const placed = pieces.flatMap((inPiece, piece) =>
+      inPiece.map(({ key, order }, slot) => ({ hash: hashOf(key), order, segment: id, piece, slot }))
+    )
+    return { segments: [id], rows: placed }
+  }
+
+  #writePart(rows: readonly IndexRow[]): number {
+    this.#lastFile += 1
+    const [path, text] = indexPart('t/', this.#lastFile, rows)
+    this.#files.set(path, text)
+    return this.#lastFile
+  }
+
+  #commit({ parts, segments }: { readonly parts: number[]; readonly segments: number[] }): void {
+    this.#manifest = { parts, segments }
+    const moved = [...this.#recent.keys()].map(key => [`t/${key}`, null] as const)
+    this.#recent = new Map()
+    this.#append(new Map([...moved, ['m/t/', manifest(parts, segments)]]))
+  }
+}
+
+const hashOf = (key: string): number => Number(key.slice(1)) + 1
+
+test('of an old store that was written, flushed, tidied and merged at random all that counts is read, in its order', async t => {
+  const random = makeSeededRandom(drawSeed(t))
+  for (let run = 0; run < 30; run += 1) {
+    const drawn = new DrawnStore(random)
+    for (let steps = random.below(40); steps >= 0; steps -= 1) drawn.step()
+    const { contents, ...damage } = await readOld(drawn.files)
+    const rows = [...drawn.rows] as [string, Required<BulkChange>][]
+    t.deepEqual(damage, { isDamaged: false, damagedPaths: [] })
+    t.deepEqual(
+      contents.filter(([, change]) => typeof change !== 'string'),
+      rows.sort(([, left], [, right]) => right.order - left.order)
+    )
+    t.deepEqual(contents.filter(([, change]) => typeof change === 'string').sort(), [...drawn.entries].sort())
+  }
+})
