@@ -13,11 +13,13 @@ export interface DeviceOptions extends Partial<Omit<KernelOptions, 'plugins'>> {
   /** Besides bitcoin and the storage. */
   readonly plugins?: readonly Plugin[]
   readonly storage?: Plugin
+  /** In place of bitcoin. */
+  readonly coin?: Plugin
 }
 
 /** One device in a fake world: a kernel with the real Bitcoin plugin on the world's chain. */
 export const openDevice = (world: FakeWorld, options: DeviceOptions = {}): Promise<Kernel> => {
-  const { plugins = [], storage = memoryStorage(), ...rest } = options
+  const { plugins = [], storage = memoryStorage(), coin = bitcoin, ...rest } = options
   const { authServer, infoServers, syncServers, electrumServers } = FAKE_ADDRESSES
   return createKernel({
     io: world.ioFor({ ...makeNodeIo(), crypto: quickCrypto }),
@@ -27,7 +29,7 @@ export const openDevice = (world: FakeWorld, options: DeviceOptions = {}): Promi
     syncServers,
     passwordSnrp: CHEAP_SNRP,
     pluginOptions: { bitcoin: { network: 'regtest', servers: [...electrumServers] } },
-    plugins: [storage, bitcoin, ...plugins],
+    plugins: [storage, coin, ...plugins],
     ...rest
   })
 }

@@ -2,6 +2,7 @@ import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import {
   type Account,
+  type CurrencyPlugin,
   type CurrencyWallet,
   type Kernel,
   nativeAmount,
@@ -37,9 +38,9 @@ export interface WaitingTrader extends Trader {
 /** What a trader has to begin with, in satoshi. */
 export const RICH = '5000000'
 
-/** Opens a device with these swap plugins. */
-export const openTrader = (plugins: readonly SwapPlugin[]): Promise<Trader> =>
-  openIn(makeFakeWorld({ io: makeNodeIo() }), plugins, waitFor)
+/** Opens a device with these swap plugins, and perhaps a plugin of Bitcoin of its own. */
+export const openTrader = (plugins: readonly SwapPlugin[], coin?: CurrencyPlugin): Promise<Trader> =>
+  openIn(makeFakeWorld({ io: makeNodeIo() }), { plugins, ...(coin && { coin }) }, waitFor)
 
 /** The same, where no time passes by itself. */
 export const openWaitingTrader = async (plugins: readonly SwapPlugin[]): Promise<WaitingTrader> => {
@@ -49,7 +50,7 @@ export const openWaitingTrader = async (plugins: readonly SwapPlugin[]): Promise
       await clock.advance(10)
       return isTrue()
     }, PATIENCE_MS)
-  const trader = await openIn(makeFakeWorld({ io: { ...makeNodeIo(), clock } }), plugins, until)
+  const trader = await openIn(makeFakeWorld({ io: { ...makeNodeIo(), clock } }), { plugins }, until)
   return { ...trader, clock, until }
 }
 
@@ -58,10 +59,11 @@ const PATIENCE_MS = 60_000
 
 const openIn = async (
   world: FakeWorld,
-  plugins: readonly SwapPlugin[],
+  { plugins, ...device }: { readonly plugins: readonly SwapPlugin[]; readonly coin?: CurrencyPlugin },
   until: WaitingTrader['until']
 ): Promise<Trader> => {
   const kernel = await openDevice(world, {
+    ...device,
     plugins: [litecoin, ...plugins],
     pluginOptions: fakePluginOptions()
   })

@@ -1,8 +1,16 @@
 import { HDKey } from '@scure/bip32'
 import { p2wpkh, TEST_NETWORK } from '@scure/btc-signer'
 import test from 'ava'
-import { type JsonObject, nativeAmount, type SpendInfo, WalletError } from '../../../kernel/index.ts'
+import {
+  type CurrencyPlugin,
+  type JsonObject,
+  nativeAmount,
+  type SpendInfo,
+  WalletError
+} from '../../../kernel/index.ts'
 import { checkPayees, type PayeeCheck, readAllowances } from '../../../kernel/swap/payees.ts'
+import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
+import { waitFor } from '../../helpers/device.ts'
 import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
 import { openTrader, type Trader } from '../../helpers/swap-trader.ts'
 
@@ -15,7 +23,7 @@ const addressAt = (xpub: string, change: number, index: number): string => {
 }
 
 /** A shop that is to be paid where a test says. */
-const openShop = async (): Promise<Trader & { payTo: { address: string } }> => {
+const openShop = async (coin?: CurrencyPlugin): Promise<Trader & { payTo: { address: string } }> => {
   const payTo = { address: '' }
   const shop = makeShop({
     answer: tapContext => {
@@ -28,7 +36,7 @@ const openShop = async (): Promise<Trader & { payTo: { address: string } }> => {
       tapContext.offer({ ...offerOf(tapContext), payment: { spends } })
     }
   })
-  return { ...(await openTrader([shop])), payTo }
+  return { ...(await openTrader([shop], coin)), payTo }
 }
 
 test('a swap that pays an address of any wallet of the account is refused, though it was never shown, saved or paid', async t => {
@@ -58,6 +66,54 @@ test('a swap that pays an address of any wallet of the account is refused, thoug
     (await btc.getTransactions()).filter(({ isSend }) => isSend),
     []
   )
+})
+
+/** Bitcoin, whose engine cannot be made for a wallet that comes while `isBroken`, then or later. */
+const coinWithoutEngines = (): { readonly coin: CurrencyPlugin; isBroken: boolean } => {
+  const broken = new Set<string>()
+  const coin: CurrencyPlugin = {
+    ...bitcoin,
+    apply(host) {
+      const makeEngine: typeof host.hooks.makeEngine = {
+        tapPromise: (name, make) =>
+          host.hooks.makeEngine.tapPromise(name, async request => {
+            if (state.isBroken) broken.add(request.walletInfo.id)
+            if (broken.has(request.walletInfo.id)) throw new Error('The engine cannot be made')
+            return make(request)
+          })
+      }
+      return bitcoin.apply({ ...host, hooks: { ...host.hooks, makeEngine } })
+    }
+  }
+  const state = { coin, isBroken: false }
+  return state
+}
+
+test('a swap that pays an address of a wallet whose engine cannot be made is refused, and the check counts as complete', async t => {
+  const plugin = coinWithoutEngines()
+  const trader = await openShop(plugin.coin)
+  t.teardown(() => trader.close())
+  const { account, payTo } = trader
+  plugin.isBroken = true
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Without an engine' })
+  await waitFor(() => wallet.engine.getSnapshot().state === 'failed')
+  plugin.isBroken = false
+  payTo.address = addressAt(await account.walletKeys.getDisplayPublicKey(wallet.id), 0, 40)
+  const [own] = await account.fetchSwapQuotes(trader.swapRequest())
+  await t.throwsAsync(async () => own?.approve(), {
+    code: 'SWAP_CHANGED',
+    message: /pays an address of your own/
+  })
+  payTo.address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+  const [other] = await account.fetchSwapQuotes(trader.swapRequest())
+  const checks: boolean[] = []
+  await other?.approve({
+    async confirm({ isOwnCheckComplete }) {
+      checks.push(isOwnCheckComplete)
+      return true
+    }
+  })
+  t.deepEqual(checks, [true])
 })
 
 test('a swap to an invalid payee is refused, and a wallet that cannot check addresses gives the reason', async t => {

@@ -1,5 +1,7 @@
 import test from 'ava'
+import { nativeAmount } from '../../../kernel/plugin-api.ts'
 import { type Ledger, ReservedCoins, rivalOf } from '../../../plugins/currency/utxo/wallet/ledger.ts'
+import { makeTestWorld, until } from './utxo-world.ts'
 
 /** A transaction that spends the first output of each of these, a byte of their ids each. */
 const payment = (txid: string, ...spent: readonly string[]) => {
@@ -56,4 +58,41 @@ test('payments that no longer hold coins are listed, and bytes that are no trans
   t.true(reserved.isEmpty)
   t.true(reservedBy().isEmpty)
   t.true(reservedBy({ txid: 'odd', signedTx: 'zz' }).isEmpty)
+})
+
+test('a payment whose parent was beaten by a rival in a block is dropped for good, and gives its other coins free', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const [alice, bob] = [await world.openWallet(), await world.openWallet()]
+  const { engine } = alice
+  const addressOf = async (wallet: typeof alice): Promise<string> =>
+    (await wallet.engine.getFreshAddress({ tokenId: null })).publicAddress
+  const payee = await addressOf(bob)
+  const payTo = (amount: string) => ({
+    ...{ tokenId: null, spendTargets: [{ publicAddress: payee, nativeAmount: nativeAmount(amount) }] }
+  })
+  // The smaller coin goes into the child, besides the change of its parent.
+  for (const amount of ['100000', '20000']) world.chain.fund(await addressOf(alice), amount)
+  world.chain.mine()
+  await until('the coins are there', () => alice.reported.details.at(-1)?.spendable === '120000')
+  const parent = await alice.send(payTo('30000'))
+  await engine.reservePayments?.([parent])
+  const fee = { networkFeeOption: 'custom', customNetworkFee: { satPerByte: '90' } } as const
+  const draft = await engine.makeSpend({ ...payTo('30000'), ...fee, replaces: parent.txid }, {})
+  const rival = await engine.signTx(draft, alice.privateKeys)
+  const child = await alice.send(payTo('75000'))
+  await engine.reservePayments?.([parent, child])
+  await until('it is seen', async () => (await engine.findPayment?.(child))?.state === 'seen')
+  world.chain.broadcast(rival.signedTx)
+  await until('the rival is seen', async () => (await engine.findPayment?.(parent))?.state === 'replaced')
+  t.not((await engine.findPayment?.(child))?.isFinal, true, 'not before a block has the rival')
+  world.chain.mine()
+  await until('a block has it', () => (alice.reported.txs.get(rival.txid)?.blockHeight ?? 0) > 0)
+  t.deepEqual(await engine.findPayment?.(parent), {
+    ...{ state: 'replaced', replacedBy: rival.txid, isFinal: true }
+  })
+  t.deepEqual(await engine.findPayment?.(child), { state: 'dropped', isFinal: true })
+  await engine.reservePayments?.([])
+  const coins = (await engine.listCoins?.()) ?? []
+  t.true(coins.some(({ nativeAmount: amount, state }) => amount === '20000' && state === 'spendable'))
 })

@@ -169,6 +169,43 @@ test('the bytes and the coins of a payment are kept for 14 days after it was con
   t.is((await wallet.getTransaction(txid)).confirmations, 'confirmed')
 })
 
+for (const state of ['expired', 'dropped'] as const) {
+  test(`a payment that is ${state} is open until that is final, is sent no more, and its row stays`, async t => {
+    const home = await makeHome(t)
+    const { wallet } = home
+    home.coins = ['aa:1']
+    const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
+    await wallet.saveTxMetadata(txid, { notes: 'Rent' })
+    home.sight = { state }
+    t.deepEqual(await reservedNow(home), [txid])
+    t.like(wallet.getSnapshot().openPayments, [{ txid, state }])
+    home.skip(3_600_000)
+    await t.throwsAsync(wallet.signTx(await wallet.makeSpend(pay('5'))), { code: 'SIGN_REFUSED' })
+    home.sight = { state, isFinal: true }
+    t.deepEqual(await reservedNow(home), [txid], 'the engine knows which coins are free again')
+    t.deepEqual(wallet.getSnapshot().openPayments, [])
+    home.skip(3_600_000)
+    await wallet.lookAtOpenPayments()
+    t.deepEqual(home.sent, [txid])
+    await wallet.resyncBlockchain()
+    const { confirmations, metadata } = await wallet.getTransaction(txid)
+    t.is(confirmations, 'dropped')
+    t.is(metadata.notes, 'Rent')
+    t.truthy(await wallet.signTx(await wallet.makeSpend(pay('5'))), 'its coin is free')
+  })
+}
+
+test('where an engine looks for no payments, one whose row it calls dropped is dropped, and open', async t => {
+  const home = await makeHome(t)
+  const { wallet } = home
+  home.sight = undefined as unknown as PaymentSight
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
+  await place(home, txid, -1)
+  await waitFor(() => wallet.getSnapshot().openPayments[0]?.state === 'dropped')
+  t.deepEqual(await reservedNow(home), [txid])
+  t.deepEqual(home.sent, [txid])
+})
+
 test('the 14 days start over when the block of a payment is undone', async t => {
   const home = await makeHome(t)
   const { wallet } = home
