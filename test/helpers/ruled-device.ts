@@ -43,6 +43,8 @@ export interface RuledDevice {
   readonly files: Map<string, string>
   /** Milliseconds that are added to the calendar of the device. */
   skew: number
+  /** Replies of the server about lobbies that this device has read. */
+  lobbyReplies: number
   /** Milliseconds that have really passed beside the test's own. */
   passed: number
   /** Ends the process and begins another over the same files, with the wallet open. */
@@ -72,7 +74,7 @@ export const openRuledDevice = async (
   const openOne = async (walletId?: string): Promise<RuledDevice> => {
     const files = new Map<string, string>()
     const device = {
-      ...{ world, chain, files, skew: 0 },
+      ...{ world, chain, files, skew: 0, lobbyReplies: 0 },
       get passed() {
         return time.passed
       },
@@ -89,7 +91,15 @@ export const openRuledDevice = async (
         monotonic: () => io.clock.monotonic() + time.passed - startedAt
       }
       device.kernel = await openDevice(world, {
-        io: { ...io, clock },
+        io: {
+          ...io,
+          clock,
+          fetch: async (url, options) => {
+            const reply = await io.fetch(url, options)
+            if (url.includes('/v2/lobby/')) device.lobbyReplies += 1
+            return reply
+          }
+        },
         storage: {
           kind: 'storage',
           id: 'kept',

@@ -349,6 +349,18 @@ for (const call of ['broadcastTx', 'resendTx'] as const) {
   })
 }
 
+/** Counts the rounds of the event loop until a promise is settled, up to a limit. */
+const roundsOf = async (promise: Promise<unknown>, most = Number.POSITIVE_INFINITY): Promise<number> => {
+  let isOver = false
+  const over = (): void => {
+    isOver = true
+  }
+  promise.then(over, over)
+  let rounds = 0
+  for (; rounds < most && !isOver; rounds += 1) await new Promise(resolve => setImmediate(resolve))
+  return rounds
+}
+
 test('a reading of notes that began before a coin was frozen does not free it', async t => {
   const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
   const user = makeKnownUser(t, { infos: [info] })
@@ -366,6 +378,7 @@ test('a reading of notes that began before a coin was frozen does not free it', 
   const { account } = await user.logIn({ plugins: [makeToy({ engine }).plugin] })
   const wallet = await account.openWallet(info.id)
   await wallet.listCoins()
+  const usual = await roundsOf(wallet.changeCoin('aa:1', { label: 'Rain' }))
   let go = (): void => {}
   hold = new Promise(resolve => {
     go = resolve
@@ -376,7 +389,7 @@ test('a reading of notes that began before a coin was frozen does not free it', 
   await waitFor(() => hold === undefined)
   const freezing = wallet.changeCoin('aa:1', { isFrozen: true })
   // It must not overtake the reading that is under way.
-  await Promise.race([freezing, new Promise(resolve => setTimeout(resolve, 500))])
+  t.is(await roundsOf(freezing, 20 * usual), 20 * usual)
   go()
   await freezing
   await waitFor(() => calls.some(call => call.join() === 'dd:1'))

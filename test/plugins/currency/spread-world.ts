@@ -15,6 +15,8 @@ export interface SpreadServer {
   readonly learned: Set<string>
   /** Connections that were opened, and those of them that subscribed something. */
   opened: number
+  /** Connections that were tried. */
+  tried: number
   subscribing: number
   /** Requests about scripts. */
   sent: number
@@ -35,6 +37,8 @@ export interface SpreadWorld extends TestWorld {
   readonly servers: readonly SpreadServer[]
   /** Moves the clock on by which the plugin measures how long something is ago. */
   pass(ms: number): void
+  /** How many pauses of so many milliseconds have ended, before they were hurried. */
+  ended(ms: number): number
 }
 
 /** Options of {@link makeSpreadWorld}. */
@@ -63,11 +67,16 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
   const hosts = options.hosts ?? limits.map((_, at) => `s${at + 1}.test`)
   const { clock: base } = makeNodeIo()
   let passed = 0
+  const endedOf = new Map<number, number>()
+  const ended = (ms: number): number => endedOf.get(ms) ?? 0
   const clock: Io['clock'] = {
     ...base,
     monotonic: () => base.monotonic() + passed,
     after: (ms, callback) =>
-      base.after(options.isHurried === true && (ms === 30_000 || ms === 60_000) ? ms / 100 : ms, callback)
+      base.after(options.isHurried === true && (ms === 30_000 || ms === 60_000) ? ms / 100 : ms, () => {
+        callback()
+        endedOf.set(ms, ended(ms) + 1)
+      })
   }
   const world = makeTestWorld({
     io: { connect, isProxied, clock },
@@ -80,7 +89,15 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
     const open = new Map<object, Set<string>>()
     const server: SpreadServer & { connect: NonNullable<Io['connect']> } = {
       url: `tcp://${host}:1`,
-      ...{ learned: new Set(), opened: 0, subscribing: 0, sent: 0, mostWaiting: 0, limit: limits[at] ?? 0 },
+      ...{
+        learned: new Set(),
+        opened: 0,
+        tried: 0,
+        subscribing: 0,
+        sent: 0,
+        mostWaiting: 0,
+        limit: limits[at] ?? 0
+      },
       ...{ holdsPayments: false, held: [] },
       subscribed: () => new Set([...open.values()].flatMap(scripts => [...scripts])),
       kill: () => electrum.close(),
@@ -88,6 +105,7 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
         electrum = make(server.limit)
       },
       async connect(address, handlers, opening): Promise<Channel> {
+        server.tried += 1
         const scripts = new Set<string>()
         const requested = new Map<number, { method: string; script: string }>()
         const key = {}
@@ -157,6 +175,7 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
   })
   return Object.assign(world, {
     servers: [...byHost.values()],
+    ended,
     pass(ms: number) {
       passed += ms
     }

@@ -101,7 +101,7 @@ test('a connection that comes back while the scan of the lost one still writes i
   world.chain.fund(publicAddress, '1000')
   await until('the scan writes', () => release !== undefined)
   await until('there is another connection', () => world.connections === 2)
-  await new Promise(resolve => setTimeout(resolve, 100))
+  await until('the wallet has it', () => alice.reported.connections.at(-1) === undefined)
   release?.()
   t.true(await soon(() => alice.balance() === '1000'), 'the payment is seen')
 })

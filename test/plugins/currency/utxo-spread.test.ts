@@ -7,6 +7,9 @@ import { type TestWallet, until } from './utxo-world.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
+/** The pauses of the plugin between two looks for a lost server, and until a server counts as one that stays. */
+const [MOVE_PAUSE_MS, TRUST_MS] = [250, 30_000]
+
 /** Starts a wallet that has to look for a server, and waits until it is in step. */
 const begin = async (wallet: TestWallet): Promise<void> => {
   await wallet.engine.startEngine()
@@ -128,7 +131,9 @@ test.serial("wallets go back to a server of one's own, and a payment on its way 
   await until('it is on its way', () => second.held.length === 1)
   own.revive()
   world.pass(61_000)
-  await new Promise(resolve => setTimeout(resolve, 2000))
+  await until('it is there again', () => own.opened > 0)
+  const looks = world.ended(MOVE_PAUSE_MS)
+  await until('they have looked for it', () => world.ended(MOVE_PAUSE_MS) >= looks + 3)
   t.is(second.subscribed().size, 20 * 26, 'none goes while nobody knows what becomes of the payment')
   second.held[0]?.()
   await sending
@@ -152,16 +157,18 @@ test.serial("a server of one's own that is away for a moment keeps its wallets",
   const [own, second] = world.servers
   await Promise.all(made.map(({ wallet }) => wallet.engine.startEngine()))
   await until('all are in step', () => made.every(({ wallet }) => isSynced(wallet)))
-  await new Promise(resolve => setTimeout(resolve, 600))
+  await until('it is trusted', () => world.ended(TRUST_MS) > 0)
+  const tried = own?.tried ?? 0
   own?.kill()
   await until('they know it', () =>
     made.every(({ wallet }) => wallet.reported.connections.at(-1) !== undefined)
   )
-  await new Promise(resolve => setTimeout(resolve, 200))
+  await until('it was tried in vain', () => (own?.tried ?? 0) > tried)
+  const trusted = world.ended(TRUST_MS)
   own?.revive()
   await until('it has them again', () => own?.subscribed().size === 78)
   t.is(second?.learned.size, 0, 'no other learns of them')
-  await new Promise(resolve => setTimeout(resolve, 600))
+  await until('it is trusted again', () => world.ended(TRUST_MS) > trusted)
   own?.kill()
   await until('the second has them once it stays away', () => second?.subscribed().size === 78)
 })
