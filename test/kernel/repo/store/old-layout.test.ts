@@ -227,10 +227,41 @@ test('what a write has garbled counts for nothing as long as it was not read bac
   const garbling = await openOn(log)
   await garbling.write(new Map([['t/k59', { text: 'garbled', order: 59, mark: 59 }]]))
   await garbling.close()
+  // A disk that takes no text, and says that it has, does not lose the old files.
+  const disk = makeFaultDisk(files)
+  await t.throwsAsync(open(files, { ...disk, setText: async () => {} }), { code: 'STORAGE_FAILED' })
+  t.deepEqual(oldPaths(files), Object.keys(fixture.files))
   const opened = await open(files)
   t.deepEqual(await contentsOf(opened), expected)
   t.deepEqual(opened.reports, [])
   t.is(opened.store.get('damaged'), undefined, 'nothing was lost')
+})
+
+test('a store is converted beside a file that the disk calls damaged, of which there is no copy', async t => {
+  const files = oldFiles()
+  const disk = makeFaultDisk(files)
+  const path = pathOf(`s${nameOf(3)}`)
+  const getText = async (wanted: string): Promise<string | undefined> => {
+    if (wanted === path) throw new WalletError('CORRUPT_FILE', { path, rule: 'it is no text' })
+    return disk.getText(wanted)
+  }
+  const { store, reports } = await open(files, { ...disk, getText })
+  t.is(store.get('damaged'), 'yes')
+  t.true([...store.entries('e/')].length > 1)
+  t.deepEqual(reports, [])
+  t.deepEqual(oldPaths(files), [])
+  t.false([...files.keys()].some(name => name.startsWith('quarantine/')))
+})
+
+test('what an older version wrote beside a single newer entry is taken over, and everything is fetched', async t => {
+  const files = new Map<string, string>()
+  const first = await open(files)
+  await first.store.write(new Map([['e/second', 'newer']]))
+  await first.store.close()
+  for (const [path, text] of Object.entries(fixture.files)) files.set(path, text)
+  const { store } = await open(files)
+  t.is(store.get('e/second'), 'newer')
+  t.is(store.get('damaged'), 'yes')
 })
 
 test('at every crash point of the conversion of a damaged old store a copy of the damaged file is kept', async t => {

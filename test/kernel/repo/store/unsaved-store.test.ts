@@ -1,5 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
+import type { StoreChange } from '../../../../kernel/io/store.ts'
 import { UnsavedStore } from '../../../../kernel/repo/store/unsaved-store.ts'
 import { makePluginStore } from '../../../helpers/plugin-store.ts'
 
@@ -56,3 +57,30 @@ test('every page of keys and every value is that of a map with what is held, of 
     { numRuns: 400 }
   )
 })
+
+for (const [what, changes] of [
+  ['a value and a deletion', [{ key: bytes(1) }, { key: bytes(2), value: bytes(9) }]],
+  ['deletions', [{ key: bytes(1) }, { key: bytes(3) }]]
+] as [string, StoreChange[]][])
+  for (const isMade of [true, false])
+    test(`a failed batch of ${what} that may have been made is held on to until it is known that it was: ${isMade}`, async t => {
+      const medium = makePluginStore()
+      await medium.batch([
+        { key: bytes(1), value: bytes(7) },
+        { key: bytes(2), value: bytes(8) }
+      ])
+      const getMany = async (keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> =>
+        (await medium.getMany(keys)).map(value => value?.slice())
+      const store = new UnsavedStore({ ...medium, getMany })
+      medium.fate = isMade ? 'lost but made' : 'lost'
+      store.hold(changes)
+      await t.throwsAsync(store.batch([]), { code: 'STORAGE_FAILED' })
+      t.true(store.isHolding)
+      medium.fate = 'made'
+      await store.settleUnclear()
+      t.is(store.isHolding, !isMade)
+      const wanted = changes.map(({ value }) => value)
+      t.deepEqual(await store.getMany(changes.map(({ key }) => key)), wanted)
+      await store.batch([])
+      t.deepEqual(await medium.getMany(changes.map(({ key }) => key)), wanted)
+    })
