@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
 import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
@@ -74,7 +74,10 @@ const actionOf = async (
         ['resync', () => truth.runAction('engine.resync', { walletId })],
         ['offline', () => truth.runAction('world.network', { isOnline: false })],
         ['online', () => truth.runAction('world.network', { isOnline: true })],
-        ['sync', () => truth.runAction('repo.sync', { repoId: Object.keys(truth.repos())[0] ?? '' })],
+        [
+          'sync',
+          async () => truth.runAction('repo.sync', { repoId: Object.keys(await truth.repos())[0] ?? '' })
+        ],
         [
           'pay',
           async () => {
@@ -100,6 +103,41 @@ const isHonest = async (page: Page, rows: Readonly<Record<string, readonly strin
   const all = Object.values(rows)
   if (all.some(row => row.at(-1)?.includes('auth server') === true)) return false
   return (await page.evaluate(() => truth.isOnline())) || all.every(([, , stage]) => stage !== 'synced')
+}
+
+/** Compares what Sync says of each repo with the kernel: names, states, pending writes, hashes, and how long ago. */
+const compareRepos = async (t: ExecutionContext, page: Page, when: string): Promise<void> => {
+  const end = Date.now() + STEP_LIMIT
+  let pairs: (readonly [said: readonly string[], known: readonly string[]])[] = []
+  do {
+    const known = await page.evaluate(() => truth.repos())
+    const said = await rowsOf(page, 'Repos')
+    const now = Date.now() / 1000
+    t.deepEqual(Object.keys(said).sort(), Object.keys(known).sort())
+    pairs = Object.entries(known).map(([repoId, { cells, lastSync }]) => {
+      const row = [...(said[repoId] ?? [])]
+      const [age = ''] = row.splice(4, 1)
+      return [
+        [...row, isAge(age, lastSync, now) ? '' : age],
+        [...cells, '']
+      ]
+    })
+  } while (pairs.some(([said, known]) => said.join('|') !== known.join('|')) && Date.now() < end)
+  t.true(pairs.length > 0)
+  t.deepEqual(
+    pairs.map(([said]) => said),
+    pairs.map(([, known]) => known),
+    when
+  )
+}
+
+/** Returns true for the age of a moment, in Unix seconds, as a table says it: cut to a unit, and up to a few seconds old. */
+const isAge = (text: string, moment: number, now: number): boolean => {
+  if (moment === 0) return text === 'never'
+  if (text === 'now') return now - moment < 3
+  const [, count, unit = ''] = /^(\d+)\s?(s|min) ago$/.exec(text) ?? []
+  const seconds = Number(count) * (unit === 'min' ? 60 : 1)
+  return Math.abs(now - moment - seconds) <= (unit === 'min' ? 65 : 5)
 }
 
 browserTest(
@@ -144,9 +182,23 @@ browserTest(
     await shoot(page, 'truth')
     await mouseOn(page).open('Sync')
     await page.getByRole('table', { name: 'Repos' }).waitFor()
-    const known = await page.evaluate(() => truth.repos())
-    const said = await rowsOf(page, 'Repos')
-    t.deepEqual(Object.keys(said).sort(), Object.keys(known).sort())
+    await compareRepos(t, page, 'at the end')
+    for (const isOnline of [false, true]) {
+      const pending = await page.evaluate(async isOnline => {
+        await truth.runAction('world.network', { isOnline })
+        const [walletId = ''] = truth.walletIds()
+        await truth.rename(walletId, `Renamed ${isOnline}`)
+        return Object.values(await truth.repos()).some(({ cells }) => cells[3] !== '0')
+      }, isOnline)
+      t.true(isOnline || pending, 'a change waits without a network')
+      await compareRepos(t, page, isOnline ? 'with a network' : 'without a network')
+      if (isOnline) continue
+      // Nothing is exchanged meanwhile, so that the ages of all are other ones.
+      const newest = async (): Promise<number> =>
+        Math.max(...Object.values(await page.evaluate(() => truth.repos())).map(({ lastSync }) => lastSync))
+      while (Date.now() / 1000 - (await newest()) < 5) await page.waitForTimeout(200)
+      await compareRepos(t, page, 'some seconds later')
+    }
   }
 )
 

@@ -14,9 +14,11 @@ export interface TruthPage {
   readonly runAction: ActionHandler
   /** What the rows of Engines are to say, by the ids of the wallets: asked of the kernel and not of the devtools. */
   engines(): Promise<Readonly<Record<string, readonly string[]>>>
-  /** What the rows of Sync are to say, by the ids of the repos. */
-  repos(): Readonly<Record<string, readonly string[]>>
+  /** What the rows of Sync are to say, by the ids of the repos, and when each last met its server, in Unix seconds; 0: never. */
+  repos(): Promise<Readonly<Record<string, { readonly cells: readonly string[]; readonly lastSync: number }>>>
   walletIds(): readonly string[]
+  /** Renames a wallet, which another device gets to know by its repo. */
+  rename(walletId: string, name: string): Promise<void>
   /** Pays an address from the faucet of Bitcoin's chain. */
   fund(publicAddress: string, nativeAmount: string): Promise<unknown>
   /** Makes an account of this device alone. */
@@ -47,6 +49,8 @@ const wallets = async (): Promise<readonly CurrencyWallet[]> =>
       account.getSnapshot().walletIds.map(walletId => account.openWallet(walletId))
     )
   )
+
+const halvesOf = (id: string): string => (id.length <= 14 ? id : `${id.slice(0, 6)}…${id.slice(-6)}`)
 
 const threes = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f')
 
@@ -96,12 +100,30 @@ const truth: TruthPage = {
       })
     )
   },
-  repos: () =>
-    Object.fromEntries(
+  async repos() {
+    const nameOf = new Map((await wallets()).map(({ id, name, type }) => [id, name ?? type]))
+    return Object.fromEntries(
       kernel.context.accounts.flatMap(account =>
-        account.listRepos().map(repo => [repo.repoId, [String(repo.pendingCount)]])
+        account.listRepos().map(repo => {
+          const { repoId, ownerId, pendingCount, isSyncing, errorCode, lastHash, lastSync } = repo
+          const name = nameOf.get(ownerId)
+          const rest = pendingCount > 0 ? 'pending' : lastSync === 0 ? 'new' : 'synced'
+          const cells = [
+            name ?? account.username ?? 'Light account',
+            name === undefined ? 'account' : 'wallet',
+            isSyncing ? 'syncing' : (errorCode ?? rest),
+            String(pendingCount),
+            lastHash === undefined ? '–' : halvesOf(lastHash),
+            halvesOf(repoId)
+          ]
+          return [repoId, { cells, lastSync }]
+        })
       )
-    ),
+    )
+  },
+  async rename(walletId, name) {
+    await (await wallets()).find(({ id }) => id === walletId)?.rename(name)
+  },
   isOnline: () => world.state.getSnapshot()?.isOnline !== false,
   fund: (publicAddress, nativeAmount) => world.fund('bitcoin', publicAddress, nativeAmount),
   createLocal: async (username, password) =>
