@@ -91,7 +91,7 @@ browserTest(
     page.setDefaultTimeout(STEP_LIMIT)
     await page.goto(url)
     await page.getByText('live', { exact: true }).waitFor()
-    t.false(page.url().includes('token'))
+    await page.waitForURL(address => !address.href.includes('token'), { waitUntil: 'commit' })
     const hand = mouseOn(page)
     const findRoute = async (toCurrency: string, price: number): Promise<void> => {
       await hand.open('Rate routes')
