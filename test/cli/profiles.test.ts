@@ -81,12 +81,12 @@ for (const kind of ['Electrum', 'Esplora', 'a node'] as const)
       const { address } = await wallet('address show Savings')
       world.chains.bitcoin.fund(address, '5000000')
       world.chains.bitcoin.mine(1)
-      // An agent keeps the wallet open, and only an Electrum server tells it what is new: the others are asked now and then.
+      // An agent keeps the wallet open: an Electrum server notifies it a moment later, the others are asked now and then.
       let spendable = ''
       await waitFor(async () => {
         const { balances } = await wallet('balance')
         spendable = balances[0].spendable.native
-        return spendable === '5000000' || kind === 'Electrum' || !usesAgent
+        return spendable === '5000000' || !usesAgent
       }, 90_000)
       t.is(spendable, '5000000')
       const payee = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
