@@ -100,6 +100,9 @@ export const dustLimitOf = (
 export const pubkeyHashScript = (hash: Uint8Array): Uint8Array =>
   concatBytes(Uint8Array.of(0x76, 0xa9, 20), hash, Uint8Array.of(0x88, 0xac))
 
+/** Begins no address. */
+const NO_PREFIX = ' '
+
 /**
  * Reads where to pay: an address of the network, a script in hex, or a script.
  *
@@ -112,7 +115,9 @@ export const scriptOf = (network: ChainNetwork, target: string | Uint8Array): Ui
   const kinds = [prefixes, ...oldScriptHashes.map(scriptHash => ({ ...prefixes, scriptHash }))]
   const readers = [
     ...(readAddress === undefined ? [] : [() => readAddress(target)]),
-    ...kinds.map(kind => () => OutScript.encode(Address(kind).decode(target)))
+    ...kinds.map(kind => () => OutScript.encode(Address(kind).decode(target))),
+    // Its reader takes what begins with the prefix of segwit for no other address, but base58 has such, too: Qtum's `Qc1…`.
+    ...kinds.map(kind => () => OutScript.encode(Address({ ...kind, bech32: NO_PREFIX }).decode(target)))
   ]
   const errors: unknown[] = []
   for (const read of readers) {

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { createBase58check } from '@scure/base'
 import { HDKey } from '@scure/bip32'
 import { mnemonicToSeedSync } from '@scure/bip39'
 import test from 'ava'
 import fc from 'fast-check'
+import { COIN_NETWORKS } from '../../../fake-server/chain/coin-networks.ts'
+import { scriptOf } from '../../../fake-server/chain/script.ts'
 import { isWalletError, nativeAmount, type WalletKeys } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { addressOf, parseAddress } from '../../../plugins/currency/utxo/chain/address.ts'
@@ -11,6 +15,7 @@ import { parseRawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
 import { childKeys, deriveChildKeys } from '../../../plugins/currency/utxo/keys/child-keys.ts'
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow, bitcoinTestnetRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { qtumRow } from '../../../plugins/currency/utxo/params/qtum.ts'
 import { makeTools } from '../../../plugins/currency/utxo/tools.ts'
 import { ScriptTable } from '../../../plugins/currency/utxo/wallet/scripts.ts'
 
@@ -264,4 +269,23 @@ test('no bytes make the transaction parser do anything but answer or throw a Typ
     { numRuns: 300 }
   )
   t.pass()
+})
+
+test('an old address that begins as those of segwit do is paid as what it is', t => {
+  const base58 = createBase58check(sha256)
+  const [network] = qtumRow.networks
+  let found = 0
+  // One in 1,700 begins with `Qc1` or `QC1`.
+  for (let n = 0; found < 3 && n < 100_000; n += 1) {
+    const hash = sha256(Uint8Array.of(n & 0xff, n >> 8, n >> 16)).slice(0, 20)
+    const address = base58.encode(Uint8Array.of(0x3a, ...hash))
+    if (!/^qc1/i.test(address)) continue
+    found += 1
+    t.like(parseAddress(qtumRow, network, address), { address, program: { type: 'p2pkh' } })
+    t.deepEqual(
+      Buffer.from(scriptOf(COIN_NETWORKS.qtum, address)).toString('hex'),
+      `76a914${Buffer.from(hash).toString('hex')}88ac`
+    )
+  }
+  t.is(found, 3)
 })

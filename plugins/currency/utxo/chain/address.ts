@@ -42,6 +42,15 @@ export const parseAddress = (coin: CoinRow, network: NetworkRow, text: string): 
 }
 
 const base58 = createBase58check(sha256)
+/** Checks the checksum, too. */
+const isBase58 = (text: string): boolean => {
+  try {
+    return base58.decode(text).length > 0
+  } catch {
+    return false
+  }
+}
+
 const MAX_LENGTH = 100
 
 const invalid = (fault: AddressFault, rule: string): WalletError =>
@@ -55,8 +64,9 @@ const readAddress = (coin: CoinRow, network: NetworkRow, text: string): Program 
   if (text.length > MAX_LENGTH) throw invalid('form', `is longer than ${MAX_LENGTH} characters`)
   // By the first separator: a mistyped 1 behind it is a letter that no such address has.
   const lower = text.toLowerCase()
+  // An old address may begin so, too: one in 1,700 of Qtum's does, as `Qc1…`.
   for (const owner of known)
-    if (owner.bech32 !== undefined && lower.startsWith(`${owner.bech32}1`))
+    if (owner.bech32 !== undefined && lower.startsWith(`${owner.bech32}1`) && !isBase58(text))
       return readSegwit(network, { owner, prefix: owner.bech32 }, text)
   return readCashaddr(network, known, text) ?? readBase58(network, known, text)
 }
