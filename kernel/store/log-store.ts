@@ -405,18 +405,17 @@ class LogStore implements Store {
     const { disk, lossMark } = this.#options
     const newest = this.#chunks.at(-1)?.to ?? 0
     const filled = new Set(gaps.map(chunkName))
-    // In any order: what is left of a batch without its last part never counts, and a merged chunk counts as long as it is there.
-    const obsolete = [...leftovers, ...damaged].filter(range => !filled.has(chunkName(range)))
     const isLoss = gaps.length + damaged.length > 0
     const marks = lossMark === undefined || !isLoss ? [] : [lossMark]
     const markRange = { from: newest + 1, to: newest + 1 }
     // What shows the loss stays until the mark is durable, which takes its place if it has the same name.
-    const isReplaced = (range: ChunkRange): boolean =>
-      marks.length > 0 && chunkName(range) === chunkName(markRange)
-    const deletions = obsolete
-      .filter(range => !isReplaced(range))
+    const shown: ReadonlySet<ChunkRange> = new Set(marks.length > 0 ? damaged : [])
+    if (marks.length > 0) filled.add(chunkName(markRange))
+    // In any order: what is left of a batch without its last part never counts, and a merged chunk counts as long as it is there.
+    const deletions = [...leftovers, ...damaged]
+      .filter(range => !filled.has(chunkName(range)))
       .map(range => ({
-        isFirst: range.from > newest && !(marks.length > 0 && damaged.some(other => other === range)),
+        isFirst: range.from > newest && !shown.has(range),
         run: () => disk.delete(this.#pathOf(range))
       }))
     return [
