@@ -25,6 +25,15 @@ test.after.always('the agent and the folder are gone', async () => {
   rmSync(FOLDER, { recursive: true, force: true })
 })
 
+/** What Vitest says of one file of tests. */
+interface VitestFile {
+  readonly assertionResults: readonly {
+    readonly title: string
+    readonly status: string
+    readonly failureMessages: readonly string[]
+  }[]
+}
+
 interface Ended {
   readonly code: number
   readonly text: string
@@ -357,15 +366,15 @@ test.serial(
     write('price-shop.ts', shop.replace("'iso:USD' }, rate)", "'iso:USD' }, rate * 2)"))
     const wrong = await results()
     t.is(wrong.code, 1, wrong.text)
-    const failures = wrong.json.testResults
-      // biome-ignore lint/suspicious/noExplicitAny: what Vitest writes
-      .flatMap(({ assertionResults }: any) => assertionResults)
-      .filter(({ status }: { status: string }) => status === 'failed')
+    const { testResults } = wrong.json as { readonly testResults: readonly VitestFile[] }
+    const failures = testResults
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ status }) => status === 'failed')
     t.deepEqual(
-      failures.map(({ title }: { title: string }) => title),
+      failures.map(({ title }) => title),
       ['priceshop: rates.valid BTC iso:USD']
     )
-    t.regex(failures[0].failureMessages.join(), /128000[\s\S]*reason: [\s\S]*hint: /)
+    t.regex(failures[0]?.failureMessages.join() ?? '', /128000[\s\S]*reason: [\s\S]*hint: /)
     const seconds = (ms: number): string => (ms / 1000).toFixed(1)
     t.log(`install: ${seconds(installed - started)} s, two runs: ${seconds(performance.now() - installed)} s`)
   }

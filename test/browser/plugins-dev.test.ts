@@ -1,23 +1,18 @@
 /// <reference lib="dom" />
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import test from 'ava'
+import type test from 'ava'
 import { homeFor } from '../helpers/command-line.ts'
-import { hasTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
+import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
 import { makePriceShopProject, PRICE_SHOP } from '../helpers/price-shop-project.ts'
 import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { watchConsole } from './helpers/panel-page.ts'
 
-const browserTest = withChromium(test)
+const typingTest = withChromium(onTerminal as typeof test)
 
-browserTest(
+typingTest(
   'the key d of plugins dev opens the devtools at this plugin, with the calls into it as they come',
   async (t, browser) => {
-    if (!hasTerminal) {
-      t.log('skipped: util-linux is missing, whose `script` gives a program a terminal')
-      t.pass()
-      return
-    }
     const home = homeFor(t)
     const folder = join(home, 'shop')
     const write = makePriceShopProject(folder)

@@ -5,10 +5,9 @@ import test, { type ExecutionContext } from 'ava'
 import { ended, environmentOf, MAIN } from './command-line.ts'
 
 // `script` of util-linux gives a child a terminal of its own; without it there is nothing to type into.
-/** True where a program can have a terminal of its own. */
-export const hasTerminal: boolean = process.platform === 'linux' && existsSync('/usr/bin/script')
+const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script')
 /** A test that types; skipped where no terminal can be had. */
-export const onTerminal: typeof test | typeof test.skip = hasTerminal ? test : test.skip
+export const onTerminal: typeof test | typeof test.skip = hasScript ? test : test.skip
 
 /** What is typed into a run. */
 export interface TypedRun {

@@ -42,7 +42,8 @@ export const parseAddress = (coin: CoinRow, network: NetworkRow, text: string): 
 }
 
 const base58 = createBase58check(sha256)
-/** Checks the checksum, too. */
+
+/** Checks if a text is base58 with the checksum that belongs to it. */
 const isBase58 = (text: string): boolean => {
   try {
     return base58.decode(text).length > 0
