@@ -182,8 +182,8 @@ export class ElectrumPool {
     if (this.#isReady) return Promise.resolve()
     if (this.#scores.servers.length === 0)
       return Promise.reject(this.#turn.unreachable('no server is configured'))
-    // An explicit request does not wait for the end of a back-off, which may be a minute.
-    if (this.#cancelRetry !== undefined) {
+    // An explicit request does not wait for the end of a back-off, which may be a minute; a server of one's own that restarts needs its seconds.
+    if (this.#cancelRetry !== undefined && !this.#turn.isRetrying) {
       this.#cancelRetry()
       this.#cancelRetry = undefined
       this.#open()
