@@ -34,7 +34,11 @@ export const TransactionList = ({ row }: { readonly row: EngineRow }): ReactElem
     read.current = seen
     const { before } = shown
     client.runAction('tx.list', pageOf(before)).then(
-      page => setShown(now => (now?.before === before ? { ...page, ...compact({ before }) } : now)),
+      // An older answer may come after a newer one.
+      page =>
+        setShown(now =>
+          now?.before === before && read.current === seen ? { ...page, ...compact({ before }) } : now
+        ),
       // The list of before stays.
       () => {}
     )
