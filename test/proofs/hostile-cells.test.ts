@@ -17,6 +17,7 @@ process.env.HOLDFAST_CANARY = CANARY
 
 test('sixty hostile plugins are contained: each call ends, the neighbour answers, and nothing leaks', async t => {
   t.timeout(280_000)
+  t.true(HOSTILE.length >= 60)
   const server = createServer((_, reply) => reply.end('reached'))
   let hits = 0
   const problems: string[] = []

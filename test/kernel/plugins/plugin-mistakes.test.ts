@@ -55,6 +55,7 @@ for (const [what, given, id, sentence] of MISTAKES) {
 }
 
 test('no mistake of a plugin stops an account from opening', async t => {
+  t.true(MISTAKES.length >= 53)
   const world = makeFakeWorld({ io: io() })
   const plugins = MISTAKES.filter(([, given]) => (given as { kind?: string } | null)?.kind !== 'storage').map(
     ([, given]) => given as Plugin
