@@ -339,7 +339,7 @@ test.serial(
     mkdirSync(folder)
     const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
     write('package.json', '{ "name": "in-vitest", "type": "module" }')
-    await runWell('npm install --ignore-scripts vitest@4', folder, {})
+    await runWell('npm install --ignore-scripts vitest@4.1.12', folder, {})
     const installed = performance.now()
     const shop = readFileSync('examples/price-shop.ts', 'utf8')
     const suite = readFileSync('test/testing/price-shop.test.ts', 'utf8')
