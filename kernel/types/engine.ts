@@ -265,7 +265,11 @@ export interface EngineStore {
   get(key: string): string | undefined
   /** Lists the entries whose key begins with `prefix`, in no particular order. */
   entries(prefix: string): Iterable<readonly [key: string, text: string]>
-  /** Writes all or nothing; null deletes. Resolves when durable. */
+  /**
+   * Writes all or nothing; null deletes. Resolves when durable; during `saveTx` at once, and it is durable with the payment.
+   *
+   * @throws BOGUS_DATA for what is no text
+   */
   write(changes: ReadonlyMap<string, string | null>): Promise<void>
 }
 

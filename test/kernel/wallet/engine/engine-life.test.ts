@@ -464,3 +464,61 @@ test('a wallet that shows as synced, or whose sync has ended, shows everything t
   await wallet.sync()
   t.is((await wallet.getTransactions()).length, count + 1)
 })
+
+test('an engine that writes something else than texts is refused, and what is written beside it is saved', async t => {
+  const { toy, account } = await openHome(t, {})
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+  const store = toy.requests[0]?.store
+  const bad: readonly (readonly [unknown, unknown])[] = [
+    ['key', 5],
+    ['key', undefined],
+    ['key', { text: 'a row' }],
+    [7, 'text']
+  ]
+  for (const entry of bad) {
+    const writing = store?.write(new Map([['good', 'no'], entry]) as Map<string, string>)
+    const beside = wallet.rename('Savings')
+    await t.throwsAsync(async () => writing, { code: 'BOGUS_DATA' })
+    await beside
+  }
+  t.is(store?.get('good'), undefined)
+  await store?.write(new Map([['good', 'yes']]))
+  t.is(store?.get('good'), 'yes')
+})
+
+test('what an engine writes while it saves a payment is kept, however much it is, also if the engine then fails or hangs', async t => {
+  const texts = ['short', 'x'.repeat(200_000)]
+  for (const end of ['saved', 'failed', 'late'] as const) {
+    let isFirst = true
+    const { toy, clock, account, kernel } = await openToyHome(t, {
+      engine: (_, { store }) => ({
+        async saveTx() {
+          await store.write(new Map(texts.map((text, i) => [String(i), text])))
+          await store.write(new Map([['last', 'one']]))
+          if (end === 'failed' && isFirst) {
+            isFirst = false
+            throw new Error('no room')
+          }
+          if (end === 'late') await new Promise<void>(resolve => clock.after(5000, resolve))
+        }
+      })
+    })
+    const wallet = await account.createCurrencyWallet('wallet:toycoin')
+    const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
+    const spending = wallet.makeSpend({ tokenId: null, spendTargets }).then(draft => wallet.spend(draft))
+    while (toy.requests[0]?.store.get('last') === undefined) await clock.advance(100)
+    await clock.advance(10_000)
+    await spending
+    await account.logout()
+    const again = await kernel.context.loginWithPassword('tess', 'Correct horse 1')
+    await (await again.openWallet(wallet.id)).getReceiveAddress()
+    t.is(toy.requests.length, 2)
+    const store = toy.requests[1]?.store
+    t.deepEqual(
+      [store?.get('0'), store?.get('1')?.length, store?.get('last')],
+      ['short', 200_000, 'one'],
+      end
+    )
+  }
+})
