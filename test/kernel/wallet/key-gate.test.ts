@@ -322,6 +322,22 @@ for (const [what, fail] of Object.entries(FAILURES)) {
   })
 }
 
+test('with a policy that failed, an engine that needs keys for that is still synced, drafts, and sends what was signed before', async t => {
+  const broken: Plugin = {
+    kind: 'policy',
+    id: 'payees',
+    apply() {
+      throw new Error('no list of payees')
+    }
+  }
+  const needs = { needsKeysToSync: true, needsKeysToSpend: true, needsKeysToBroadcast: true }
+  const { wallet, given } = await openHome(t, needs, [broken])
+  await waitFor(() => given.includes('syncNetwork'))
+  const draft = await wallet.makeSpend(PAY)
+  await wallet.broadcastTx({ ...draft, txid: 'txid-before', signedTx: 'signed before' })
+  t.deepEqual([...new Set(given)].sort(), ['broadcastTx', 'makeSpend', 'syncNetwork'])
+})
+
 test('while the apply of a policy has not ended, nothing is signed; then it judges', async t => {
   let finish = (): void => {}
   const waiting = new Promise<void>(resolve => {
