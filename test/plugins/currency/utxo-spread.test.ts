@@ -110,6 +110,34 @@ test.serial("a server of one's own that is named first gets the next wallet once
   t.is(third?.learned.size, 0, 'a third learns nothing while the second has room')
 })
 
+test.serial(
+  "a server of one's own is looked for also while wallets have all connections that they may share",
+  async t => {
+    const others = ['s2', 's3', 's4', 's5', 's6', 's7', 's8', 's9'].map(name => `${name}.test`)
+    const hosts = ['node.home.arpa', ...others]
+    const world = makeSpreadWorld(t, {
+      limits: [9000, ...others.map(() => 40)],
+      ...{ hosts, kind: serverKinds.fulcrum, isHurried: true }
+    })
+    const made = await openMany(world, others.length)
+    const [own, ...rest] = world.servers
+    own?.kill()
+    for (const { wallet } of made) {
+      const looking = look(wallet)
+      await until('it has a server', () => isSynced(wallet))
+      await looking
+    }
+    t.deepEqual(
+      rest.map(server => server.subscribed().size),
+      others.map(() => 26),
+      'each has a wallet'
+    )
+    own?.revive()
+    world.pass(61_000)
+    await until('all are back', () => own?.subscribed().size === 26 * others.length)
+  }
+)
+
 test.serial("wallets go back to a server of one's own, and a payment on its way is not cut off", async t => {
   const hosts = ['node.home.arpa', 's2.test', 's3.test']
   const world = makeSpreadWorld(t, { limits: [9000, 9000, 9000], hosts, isHurried: true })

@@ -246,8 +246,8 @@ export class ServerSpread {
   /** Connects to a server of one's own that is perhaps back, and keeps the connection until wallets have it. */
   #lookOut(): void {
     const place = this.#scores.freePlace(this.#takesBack)
-    const used = this.#pools.filter(({ isEmpty }) => !isEmpty)
-    if (place === undefined || used.length >= MAX_CONNECTIONS) return
+    // One connection more than wallets share, until they are back and leave another.
+    if (place === undefined) return
     const leave = this.#poolAt(place).attach({
       ...{ scripts: { placeOf: () => undefined, branches: () => [] }, expected: 0 },
       ...{ onOpen() {}, onTip() {}, onLinked() {}, onScript() {}, onLost() {} },
