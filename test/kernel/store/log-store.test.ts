@@ -302,6 +302,32 @@ test('a chunk that is missing or damaged is reported, the others are read, and t
   }
 })
 
+test('a file whose name is no range of numbers is no chunk, and stays where it is', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.batch([put('a', 'a')])
+  const [chunk = ''] = chunksOf(files)
+  const names = [
+    '000000000000-000000000003',
+    '000000000009-000000000003',
+    '1-1',
+    `${'1'.repeat(13)}-${'1'.repeat(12)}`
+  ]
+  names.push(
+    '000000000003-000000000003.0',
+    '000000000003-000000000003.',
+    'x000000000003-000000000003',
+    'notes'
+  )
+  for (const name of names) files.set(`${folder}/${name}`, files.get(chunk) ?? '')
+  const { store: again, losses } = await open(files)
+  await again.batch([put('b', 'b')])
+  await again.close()
+  t.deepEqual(losses, [])
+  t.deepEqual(await contentOf((await open(files)).store), { a: 'a', b: 'b' })
+  for (const name of names) t.true(files.has(`${folder}/${name}`), name)
+})
+
 test('a store reads parts of its chunks where the disk can', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
