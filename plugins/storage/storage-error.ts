@@ -8,7 +8,7 @@ import { isWalletError, WalletError } from '../../kernel/plugin-api.ts'
 export const storageErrorOf = (path: string, error: unknown): WalletError => {
   if (isWalletError(error)) return error
   const code = codeOf(error)
-  if ((code !== undefined && FULL.has(code)) || (error instanceof Error && FULL.has(error.name)))
+  if ((code !== undefined && FULL.has(code)) || (error instanceof Error && isFull(error)))
     return new WalletError('STORAGE_FULL', { path }, error)
   return new WalletError('STORAGE_FAILED', { path, reason: code ?? 'the store threw' }, error)
 }
@@ -36,10 +36,14 @@ export const openingErrorOf = (url: string, error: unknown): WalletError => {
   })
 }
 
-/** Codes of systems, names of browsers; Firefox has one of its own. */
+/** An answer of Redis begins with its code. */
+const isFull = ({ name, message }: Error): boolean => FULL.has(name) || message.startsWith('OOM ')
+
+/** Codes of systems and of SQLite, names of browsers; Firefox has one of its own. */
 const FULL: ReadonlySet<string> = new Set([
   'ENOSPC',
   'EDQUOT',
+  'SQLITE_FULL',
   'QuotaExceededError',
   'NS_ERROR_DOM_QUOTA_REACHED'
 ])

@@ -1,17 +1,11 @@
 import type { Json } from '../../kernel/base/json.ts'
-import type {
-  Account,
-  CurrencyWallet,
-  Kernel,
-  NewAccount,
-  Plugin,
-  StoragePlugin,
-  SwapPlugin
-} from '../../kernel/index.ts'
+import type { Account, CurrencyWallet, Kernel, NewAccount, Plugin, SwapPlugin } from '../../kernel/index.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { type CredentialWorld, makeCredentialWorld, settle } from './credential-world.ts'
 import { openDevice } from './device.ts'
-import { type Fault, type FaultDisk, makeFaultDisk } from './fault-disk.ts'
+import type { Fault, FaultDisk } from './fault-disk.ts'
+import { type MemoryKind, makeFaultMedium } from './fault-store.ts'
+import { storageOn } from './media.ts'
 import { makeToy, toyTransaction } from './toy-currency.ts'
 
 /** How the account of these tests is opened. */
@@ -23,6 +17,8 @@ export interface CutStart {
   readonly files: ReadonlyMap<string, string>
   /** How a login without username is opened, on the device that has it; undefined for one with a password. */
   readonly loginKey?: string
+  /** What the files are on; a disk if it is left out. */
+  readonly medium?: MemoryKind
 }
 
 /** A device whose power may be cut at a write. */
@@ -49,22 +45,19 @@ export const openCutPlace = (start?: Json): CredentialWorld => makeCredentialWor
 export interface CutDeviceOptions {
   readonly fault?: Fault | undefined
   readonly loginKey?: string | undefined
+  readonly medium?: MemoryKind | undefined
 }
 
 /** Prepares a device over `files`; without power it is not heard of any more. */
 export const makeCutDevice = (
   place: CredentialWorld,
   files: Map<string, string>,
-  { fault, loginKey }: CutDeviceOptions = {}
+  { fault, loginKey, medium = 'disk' }: CutDeviceOptions = {}
 ): CutDevice => {
-  const disk = makeFaultDisk(files, fault)
+  const disk = makeFaultMedium(medium, files, fault)
   const reports: unknown[] = []
   let kernel: Kernel | undefined
-  const storage: StoragePlugin = {
-    kind: 'storage',
-    id: 'cut',
-    apply: ({ hooks }) => hooks.openDisk.tapPromise('cut', async () => disk)
-  }
+  const storage = storageOn(medium, async () => disk)
   const start = async (): Promise<Kernel['context']> => {
     kernel = await openDevice(place.world, {
       io: mutedWith(place.makeIo(), disk),

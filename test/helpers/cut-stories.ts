@@ -1,6 +1,7 @@
 import type { Account } from '../../kernel/index.ts'
 import { CUT_USER, type CutStart, makeCutDevice, openCutPlace, openSynced } from './cut-device.ts'
 import { type Fact, keysOf, PromiseBook } from './cut-facts.ts'
+import type { MemoryKind } from './fault-store.ts'
 
 /** The account that every story begins with. */
 export interface CutHome {
@@ -37,15 +38,22 @@ const tokenOf = (currencyCode: string, displayName: string) => ({
   networkLocation: { contractAddress: `0x${displayName}` }
 })
 
-/**
- * Makes an account with two wallets, a note, a token, settings and an item, all of it safe on the server.
- *
- * @param isLight - with a PIN alone: nothing but this device leads to its keys
- */
-export const makeCutHome = async (isLight = false): Promise<CutHome> => {
+/** What may differ between homes. */
+export interface CutHomeOptions {
+  /** With a PIN alone: nothing but this device leads to its keys. */
+  readonly isLight?: boolean
+  /** What the device has its files on; a disk if it is left out. */
+  readonly medium?: MemoryKind
+}
+
+/** Makes an account with two wallets, a note, a token, settings and an item, all of it safe on the server. */
+export const makeCutHome = async ({
+  isLight = false,
+  medium = 'disk'
+}: CutHomeOptions = {}): Promise<CutHome> => {
   const place = openCutPlace()
   const files = new Map<string, string>()
-  const device = makeCutDevice(place, files)
+  const device = makeCutDevice(place, files, { medium })
   const book = new PromiseBook()
   const account = await device.signUp(isLight ? { pin: '1234' } : CUT_USER)
   const loginKey = isLight ? { loginKey: await account.getLoginKey() } : {}
@@ -74,7 +82,7 @@ export const makeCutHome = async (isLight = false): Promise<CutHome> => {
   // The next login writes down its day.
   place.world.clock.skip(DAYS_MS)
   await device.close()
-  return { start: { world: place.world.toJson(), files, ...loginKey }, book, savings, spare }
+  return { start: { world: place.world.toJson(), files, medium, ...loginKey }, book, savings, spare }
 }
 
 const changeSettings = async (account: Account, book: PromiseBook, value: string): Promise<void> => {

@@ -10,7 +10,8 @@ import { SyncServers } from '../../kernel/sync/sync-servers.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { EditLedger, type FieldValues, fieldValuesOf, withValue } from './edit-ledger.ts'
-import { type FaultDisk, makeFaultDisk } from './fault-disk.ts'
+import type { FaultDisk } from './fault-disk.ts'
+import { type MemoryKind, makeFaultMedium } from './fault-store.ts'
 import { dataKey, repoId, syncKey } from './repo-device.ts'
 import { makeRepoIo } from './repo-io.ts'
 import { deleteFile, editText } from './repo-texts.ts'
@@ -78,8 +79,12 @@ export interface ScheduleResult {
 }
 
 /** Plays one schedule, lets every device sync until all are equal, and says what is gone. */
-export const runSchedule = async (kind: ScheduleKind, seed: number): Promise<ScheduleResult> => {
-  const stage = new Stage(kind, seed)
+export const runSchedule = async (
+  kind: ScheduleKind,
+  seed: number,
+  medium: MemoryKind = 'disk'
+): Promise<ScheduleResult> => {
+  const stage = new Stage(kind, seed, medium)
   await stage.open()
   if (kind.syncs === 'loop') await stage.playLoop()
   else for (let round = 0; round < ROUNDS; round += 1) await stage.playRound()
@@ -102,6 +107,7 @@ interface StagedDevice {
 
 class Stage {
   readonly #kind: ScheduleKind
+  readonly #medium: MemoryKind
   readonly #seededRandom: () => number
   /** For what the devices draw themselves. */
   readonly #dice: () => number
@@ -115,8 +121,9 @@ class Stage {
   readonly #random = (count: number): Uint8Array =>
     Uint8Array.from({ length: count }, () => Math.floor(this.#dice() * 256))
 
-  constructor(kind: ScheduleKind, seed: number) {
+  constructor(kind: ScheduleKind, seed: number, medium: MemoryKind) {
     this.#kind = kind
+    this.#medium = medium
     this.#seededRandom = makeRandom(seed)
     this.#dice = makeRandom(seed + 1_000_003)
     const { crypto } = makeNodeIo()
@@ -137,7 +144,7 @@ class Stage {
         infoServers: [],
         report: () => {}
       })
-      const disk = makeFaultDisk(files)
+      const disk = makeFaultMedium(this.#medium, files)
       this.#devices.push({
         ...{ name, files, disk, servers, loop: undefined, life: 0 },
         repo: await this.#openRepo(io, disk)
@@ -263,7 +270,7 @@ class Stage {
     const index = this.#devices.indexOf(device)
     // What is on the disk at that moment is all that is left: the old process writes no more.
     device.disk.cutPower()
-    device.disk = makeFaultDisk(device.files)
+    device.disk = makeFaultMedium(this.#medium, device.files)
     device.repo = await this.#openRepo(this.#ioOf(index), device.disk)
   }
 

@@ -1,16 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
-import { createKernel, type StoragePlugin } from '../../kernel/index.ts'
+import { createKernel } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
-import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
 import { CUT_USER, cutPlugins } from './cut-device.ts'
 import { type Expected, PromiseBook } from './cut-facts.ts'
 import { CUT_STORIES } from './cut-stories.ts'
-import { type Death, deadlyDisk } from './deadly-disk.ts'
+import { type Death, deadlyStorage } from './deadly-storage.ts'
 import { CHEAP_SNRP } from './device.ts'
+import type { Medium } from './media.ts'
 
 /** What the parent tells the process. */
 export interface AccountOrder extends Death {
-  readonly folder: string
+  readonly medium: Medium
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]
@@ -25,23 +25,15 @@ export interface AccountOrder extends Death {
 // A program: `node killed-account.js <order as JSON>`. It does what the story says, prints each promise as a line of JSON,
 // and kills itself without warning at the given operation.
 const order = JSON.parse(process.argv[2] ?? '{}') as AccountOrder
-const storage: StoragePlugin = {
-  kind: 'storage',
-  id: 'deadly',
-  apply: ({ hooks }) =>
-    hooks.openDisk.tapPromise('deadly', async () => {
-      const disk = deadlyDisk(await openFileDisk(order.folder, { waitMs: 5000 }), order)
-      disk.isArmed = true
-      return disk
-    })
-}
+const storage = deadlyStorage(order.medium, order)
+storage.isArmed = true
 // What a kernel waits for keeps no process alive.
 const alive = setInterval(() => {}, 1000)
 const { authServer, infoServers, syncServers, savings, spare } = order
 const kernel = await createKernel({
   ...{ io: makeNodeIo(), apiKey: '', authServer, infoServers, syncServers },
   passwordSnrp: CHEAP_SNRP,
-  plugins: [storage, ...cutPlugins()]
+  plugins: [storage.plugin, ...cutPlugins()]
 })
 const book = new PromiseBook()
 for (const expected of order.promises) book.expect(expected)

@@ -47,6 +47,9 @@ const CUT_FAULTS: readonly Omit<Fault, 'at'>[] = [
   { kind: 'full' }
 ]
 
+/** A batch of a store is there as a whole or not at all. */
+const STORE_FAULTS = CUT_FAULTS.filter(({ kind }) => kind === 'lost' || kind === 'late' || kind === 'full')
+
 /** Which of the cases to try. */
 export interface CutChoice {
   readonly choose: (faults: readonly Fault[]) => readonly Fault[]
@@ -63,8 +66,9 @@ export const cutStory = async (
   if (whole.error !== undefined) throw whole.error
   const { writeCount } = whole.device.disk
   tally.points += writeCount
+  const kinds = home.start.medium === 'store' ? STORE_FAULTS : CUT_FAULTS
   const faults: Fault[] = []
-  for (let at = 1; at <= writeCount; at += 1) for (const kind of CUT_FAULTS) faults.push({ ...kind, at })
+  for (let at = 1; at <= writeCount; at += 1) for (const kind of kinds) faults.push({ ...kind, at })
   for (const fault of choose(faults)) await tryCase(home, story, { tally, fault })
 }
 
@@ -157,7 +161,7 @@ interface Judge {
 
 /** Starts after a cut: on the device, on it once more, and on another one. */
 export const recover = async (
-  { world, files, loginKey }: Remains,
+  { world, files, loginKey, medium }: Remains,
   { book, tally, lose }: Judge
 ): Promise<void> => {
   const promised = book.copy()
@@ -177,7 +181,7 @@ export const recover = async (
     }
     await device.close()
   }
-  await judge(makeCutDevice(place, left, { loginKey }), 'after the cut', async account => {
+  await judge(makeCutDevice(place, left, { loginKey, medium }), 'after the cut', async account => {
     const item: Fact = ['item', 'after', 'cut']
     await promised.change(item, 'written', () => account.dataStore.setItem('after', 'cut', 'written'))
     await account.sync()
@@ -186,10 +190,10 @@ export const recover = async (
     promised.knowsAll()
     for (const what of await promised.broken(account)) lose(`after the sync, ${what}`)
   })
-  const again = makeCutDevice(place, left, { loginKey })
+  const again = makeCutDevice(place, left, { loginKey, medium })
   await judge(again, 'at the second start')
   if (again.reports.length > 0) lose(`the second start reports ${again.reports.map(String).join(', ')}`)
-  if (loginKey === undefined) await judge(makeCutDevice(place, new Map()), 'on another device')
+  if (loginKey === undefined) await judge(makeCutDevice(place, new Map(), { medium }), 'on another device')
   tally.looks += promised.lookCount
 }
 
@@ -199,8 +203,8 @@ const cutRecovery = async (
   tally: CutTally
 ): Promise<(Remains & { readonly name: string }) | undefined> => {
   const start = async (fault?: Fault): Promise<CutDevice> => {
-    const { world, files, loginKey } = remains
-    const device = makeCutDevice(openCutPlace(world), new Map(files), { fault, loginKey })
+    const { world, files } = remains
+    const device = makeCutDevice(openCutPlace(world), new Map(files), { ...remains, fault })
     const open = async (): Promise<void> => void (await (await device.logIn()).openAllWallets())
     await device.until(open()).catch(() => {})
     return device

@@ -1,3 +1,4 @@
+import { isWalletError } from '../../kernel/base/errors.ts'
 import type { BulkChange, BulkRow } from '../../kernel/repo/store/bulk.ts'
 
 type Change = string | BulkChange | null
@@ -5,7 +6,8 @@ type Change = string | BulkChange | null
 interface Written {
   readonly begun: number
   readonly changes: ReadonlyMap<string, Change>
-  state: 'pending' | 'done' | 'failed'
+  /** `unclear` if the failure said that it may be saved. */
+  state: 'pending' | 'done' | 'failed' | 'unclear'
   ended: number
 }
 
@@ -36,7 +38,10 @@ export class StoreOracle {
     }
     await done.then(
       () => end('done'),
-      () => end('failed')
+      (error: unknown) =>
+        end(
+          isWalletError(error, 'STORAGE_FAILED') && error.details.mayBeSaved === true ? 'unclear' : 'failed'
+        )
     )
   }
 
@@ -47,9 +52,28 @@ export class StoreOracle {
       const change = changes.get(key)
       if (change === undefined || begun > until || (state === 'failed' && ended < since)) continue
       texts.add(spelt(key, change))
-      if (begun < since && state !== 'failed') return texts
+      if (begun < since && state !== 'failed' && state !== 'unclear') return texts
     }
     return texts.add(ABSENT)
+  }
+
+  /** Whether a write has failed that may have been saved. */
+  get isUnclear(): boolean {
+    return this.#writes.some(({ state }) => state === 'unclear')
+  }
+
+  /** Takes what is there, while nothing is on its way, for what has become of the writes that may have been saved. */
+  settle(there: ReadonlyMap<string, string>): void {
+    for (const written of this.#writes.filter(({ state }) => state === 'unclear').toReversed()) {
+      const later = this.#writes
+        .slice(this.#writes.indexOf(written) + 1)
+        .filter(({ state }) => state !== 'failed')
+      const isThere = [...written.changes].every(
+        ([key, change]) =>
+          later.some(({ changes }) => changes.has(key)) || (there.get(key) ?? ABSENT) === spelt(key, change)
+      )
+      written.state = isThere ? 'done' : 'failed'
+    }
   }
 
   /** What may be there of a key after a crash: what was acknowledged last, or anything later. */

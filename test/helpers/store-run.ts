@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import { Secret } from '../../kernel/base/secret.ts'
+import type { Disk } from '../../kernel/io/disk.ts'
 import {
   type BulkChange,
   type BulkRow,
@@ -8,10 +9,11 @@ import {
   parseBulkPrefixes
 } from '../../kernel/repo/store/bulk.ts'
 import { openSealedStore, type SealedStore } from '../../kernel/repo/store/sealed-store.ts'
-import { openLogStore } from '../../kernel/store/log-store.ts'
+import { openFolderStore } from '../../kernel/store/store-disk.ts'
 import { makeRepoIo } from './repo-io.ts'
-import { makeShakyDisk, type ShakyDisk, type ShakyFault } from './shaky-disk.ts'
+import { type ShakyDisk, type ShakyFault, shakyDiskOver } from './shaky-disk.ts'
 import { ABSENT, type Span, StoreOracle, spelt } from './store-oracle.ts'
+import { memoryPlace, type StoryPlace } from './story-place.ts'
 
 /** Reads that go on beside everything else. */
 type ReadKind = 'page' | 'scan' | 'ordered' | 'getMany' | 'keysWhere' | 'count'
@@ -66,9 +68,13 @@ export const storeStories: fc.Arbitrary<StoreStep[]> = fc.array(
   { maxLength: 45, size: 'max' }
 )
 
-/** Runs a story against a store on a shaky disk and throws at the first answer that a plain list of the writes would not give. */
-export const runStoreStory = async (steps: readonly StoreStep[], seed: number): Promise<void> => {
-  const run = new StoreRun(seed)
+/** Runs a story against a store on a shaky place and throws at the first answer that a plain list of the writes would not give. */
+export const runStoreStory = async (
+  steps: readonly StoreStep[],
+  seed: number,
+  place: StoryPlace = memoryPlace()
+): Promise<void> => {
+  const run = new StoreRun(seed, place)
   await run.open()
   for (const step of steps) await run.step(step)
   await run.step({ kind: 'check' })
@@ -85,20 +91,21 @@ const ROWS = KEYS.filter(name => name.startsWith('t/'))
 const ENTRIES = KEYS.filter(name => name.startsWith('e/'))
 
 class StoreRun {
-  readonly #files = new Map<string, string>()
+  readonly #place: StoryPlace
   readonly #oracle = new StoreOracle()
   readonly #io: ReturnType<typeof makeRepoIo>
   #seed: number
   #stamp = 0
-  #disk: ShakyDisk
+  #raw: Disk | undefined
+  #opened: ShakyDisk | undefined
   #store: SealedStore | undefined
   #busy: Promise<void>[] = []
   #reports: unknown[] = []
   #isClosing = false
 
-  constructor(seed: number) {
+  constructor(seed: number, place: StoryPlace) {
     this.#seed = seed
-    this.#disk = makeShakyDisk(this.#files, seed)
+    this.#place = place
     const io = makeRepoIo()
     let now = 0
     const monotonic = (): number => {
@@ -113,10 +120,11 @@ class StoreRun {
 
   async open(): Promise<void> {
     this.#seed += 1
-    this.#disk = makeShakyDisk(this.#files, this.#seed)
+    this.#raw = await this.#place.open()
+    this.#opened = shakyDiskOver(this.#raw, this.#seed)
     const report = (error: unknown): void => void this.#reports.push(error)
     const { clock, crypto } = this.#io
-    const store = await openLogStore({ disk: this.#disk, folder, crypto, clock, report, onLoss: report })
+    const store = await openFolderStore(this.#disk, { folder, crypto, clock, report, onLoss: report })
     this.#store = await openSealedStore({
       io: this.#io,
       store,
@@ -140,12 +148,18 @@ class StoreRun {
 
   async finish(): Promise<void> {
     await this.#there.close()
+    await this.#raw?.close?.()
     for (const report of this.#reports) this.#judge(report)
   }
 
   get #there(): SealedStore {
     if (this.#store === undefined) throw new Error('The store is not open')
     return this.#store
+  }
+
+  get #disk(): ShakyDisk {
+    if (this.#opened === undefined) throw new Error('The place is not open')
+    return this.#opened
   }
 
   #begin(task: Promise<void>): void {
@@ -245,6 +259,11 @@ class StoreRun {
     for (;;) {
       const { failureCount } = this.#disk
       try {
+        if (this.#oracle.isUnclear) {
+          // A batch whose answer was lost is looked for with the next write.
+          await this.#there.write(new Map())
+          this.#oracle.settle(spellingsOf(await this.#contents()))
+        }
         await this.#checkAll()
         return
       } catch (error) {
@@ -298,19 +317,21 @@ class StoreRun {
     }
   }
 
-  async #crash(): Promise<void> {
-    this.#disk.cutPower()
-    await Promise.allSettled(this.#busy.splice(0))
-    await this.open()
-    const there = new Map<string, string>()
-    const changes = new Map<string, string | BulkChange | null>()
-    for (const [name, text] of this.#there.entries('')) changes.set(name, text)
+  async #contents(): Promise<Map<string, string | BulkChange>> {
+    const contents = new Map<string, string | BulkChange>(this.#there.entries(''))
     for (const prefix of TABLES)
-      for (const row of await this.#there.table(prefix).page(0, 99)) {
-        const { text, order, mark } = row
-        changes.set(prefix + row.key, { text, order, mark })
-      }
-    for (const [name, found] of changes) there.set(name, spelt(name, found))
+      for (const { key: name, text, order, mark } of await this.#there.table(prefix).page(0, 99))
+        contents.set(prefix + name, { text, order, mark })
+    return contents
+  }
+
+  async #crash(): Promise<void> {
+    await this.#disk.cutPower()
+    await Promise.allSettled(this.#busy.splice(0))
+    if (this.#raw !== undefined) await this.#place.crash(this.#raw)
+    await this.open()
+    const changes = await this.#contents()
+    const there = spellingsOf(changes)
     for (const name of KEYS) {
       const allowed = this.#oracle.afterCrash(name)
       const text = there.get(name) ?? ABSENT
@@ -327,6 +348,7 @@ class StoreRun {
     for (const task of busy) await task
     this.#isClosing = false
     const failed = this.#disk.failureCount
+    await this.#raw?.close?.()
     await this.open()
     // A write that failed may have arrived all the same; what is there then is checked as after a crash.
     if (failed > 0) await this.#crash()
@@ -337,6 +359,9 @@ class StoreRun {
     if (!isWalletError(error, 'STORAGE_FAILED')) throw error
   }
 }
+
+const spellingsOf = (contents: ReadonlyMap<string, string | BulkChange>): Map<string, string> =>
+  new Map([...contents].map(([name, change]) => [name, spelt(name, change)]))
 
 const allOf = async (table: BulkTable, ordered: boolean): Promise<BulkRow[]> => {
   const rows: BulkRow[] = []

@@ -1,4 +1,5 @@
 import { type Edit, EditHistory, type LossReason, REPEATED, WHOLE } from './edit-history.ts'
+import type { MemoryKind } from './fault-store.ts'
 import { syncKey } from './repo-device.ts'
 import { SyncNetwork } from './sync-network.ts'
 import { editOf, type SyncPlan, type SyncStep } from './sync-steps.ts'
@@ -32,23 +33,26 @@ export const makeSyncTally = (): SyncTally => ({
  * @throws Error if devices differ, or an edit is gone that nobody overwrote, and no device has told; with a deployed
  *   client among the devices such a story is counted
  */
-export const runSyncPlan = async (plan: SyncPlan, tally: SyncTally = makeSyncTally()): Promise<void> => {
+export const runSyncPlan = async (
+  plan: SyncPlan,
+  tally: SyncTally = makeSyncTally(),
+  medium: MemoryKind = 'disk'
+): Promise<void> => {
   const history = new EditHistory()
   const network = new SyncNetwork(history, Buffer.from(syncKey).toString('hex'))
   // A deployed client never gets beyond a hash that is refused, and sends nothing again.
   network.isStrict = plan.isStrict && !plan.hasDeployed
+  const world = { network, history, medium }
   const devices = [
-    await openSyncedDevice('A', network, history),
-    await openSyncedDevice('B', network, history),
-    plan.hasDeployed
-      ? makeDeployedDevice('C', network, history)
-      : await openSyncedDevice('C', network, history)
+    await openSyncedDevice('A', world),
+    await openSyncedDevice('B', world),
+    plan.hasDeployed ? makeDeployedDevice('C', network, history) : await openSyncedDevice('C', world)
   ]
   // Nobody can tell a replaced server from another device unless it says that it does not know the hash.
   const steps = plan.steps.filter(({ kind }) => kind !== 'replace' || network.isStrict)
   for (const [index, step] of steps.entries()) await play(devices, network, { step, name: `v${index}` })
   await quiet(devices)
-  const newcomer = await openSyncedDevice('new', network, history)
+  const newcomer = await openSyncedDevice('new', world)
   await syncWhole(newcomer)
   // A deployed client does not say what it knew of, and sends nothing again: its edits may be merged as older ones.
   const foreign = history.edits.filter(({ device }) => plan.hasDeployed && device === 'C')

@@ -2,7 +2,8 @@ import { isWalletError } from '../../kernel/base/errors.ts'
 import { isTombstonePath } from '../../kernel/sync/tombstones.ts'
 import { type DeployedClient, makeDeployedClient } from './deployed-client.ts'
 import { type Edit, type EditHistory, WHOLE } from './edit-history.ts'
-import { type Fault, type FaultDisk, makeFaultDisk } from './fault-disk.ts'
+import type { Fault, FaultDisk } from './fault-disk.ts'
+import { type MemoryKind, makeFaultMedium } from './fault-store.ts'
 import { type Device, openDevice } from './repo-device.ts'
 import { makeRepoIo } from './repo-io.ts'
 import { deleteFile, editText } from './repo-texts.ts'
@@ -37,13 +38,20 @@ export interface Reported {
   readonly kept: ReadonlyMap<string, readonly string[]>
 }
 
-/** Opens a device with our repo on a disk that may fail. */
+/** What devices of one story share. */
+export interface DeviceWorld {
+  readonly network: SyncNetwork
+  readonly history: EditHistory
+  /** What ours keep their files on; a disk if it is left out. */
+  readonly medium?: MemoryKind
+}
+
+/** Opens a device with our repo on a disk or store that may fail. */
 export const openSyncedDevice = async (
   name: string,
-  network: SyncNetwork,
-  history: EditHistory
+  { network, history, medium = 'disk' }: DeviceWorld
 ): Promise<SyncedDevice> => {
-  const device = new OurDevice(name, network, history)
+  const device = new OurDevice(name, { network, history, medium })
   await device.restart()
   return device
 }
@@ -53,6 +61,7 @@ class OurDevice implements SyncedDevice {
   readonly #network: SyncNetwork
   readonly #history: EditHistory
   readonly #files = new Map<string, string>()
+  readonly #medium: MemoryKind
   readonly #reported = new Set<string>()
   #wire: Wire
   #disk: FaultDisk
@@ -60,12 +69,13 @@ class OurDevice implements SyncedDevice {
   #syncing: Promise<void> | undefined
   #planned: { readonly fault: Fault; readonly again: readonly Fault[] } | undefined
 
-  constructor(name: string, network: SyncNetwork, history: EditHistory) {
+  constructor(name: string, { network, history, medium }: Required<DeviceWorld>) {
     this.name = name
+    this.#medium = medium
     this.#network = network
     this.#history = history
     this.#wire = network.wire(name)
-    this.#disk = makeFaultDisk(this.#files)
+    this.#disk = makeFaultMedium(this.#medium, this.#files)
   }
 
   get pendingCount(): number {
@@ -155,7 +165,7 @@ class OurDevice implements SyncedDevice {
     this.#disk.cutPower()
     this.#syncing = undefined
     this.#wire = this.#network.wire(this.name)
-    this.#disk = makeFaultDisk(this.#files, fault)
+    this.#disk = makeFaultMedium(this.#medium, this.#files, fault)
     const syncServers = ['https://sync-one.example', 'https://sync-two.example']
     this.#opened = await openDevice(
       { fetch: this.#wire.fetch },

@@ -7,12 +7,12 @@ import test, { type ExecutionContext } from 'ava'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
-import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
 import type { Expected } from '../helpers/cut-facts.ts'
 import { CUT_STORIES, type CutHome, type CutStory, makeCutHome } from '../helpers/cut-stories.ts'
-import type { Death } from '../helpers/deadly-disk.ts'
+import type { Death } from '../helpers/deadly-storage.ts'
 import { drawSteps } from '../helpers/drawn-runs.ts'
 import type { AccountOrder } from '../helpers/killed-account.ts'
+import { fillMedium, type Medium, readMedium } from '../helpers/media.ts'
 import { makeCutTally, type Remains, recover } from '../helpers/power-cuts.ts'
 
 const io = makeNodeIo()
@@ -48,9 +48,8 @@ const killIn = async (
 ): Promise<Killed> => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-kill-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const before = await openFileDisk(folder)
-  for (const [path, text] of home.start.files) await before.setText(path, text)
-  await before.close?.()
+  const medium: Medium = { kind: 'file', folder }
+  await fillMedium(medium, home.start.files)
   const world = makeFakeWorld({ io, saved: home.start.world })
   const { authServer, infoServers, syncServers, close } = await serveFakeWorld(world)
   const { savings, spare, book } = home
@@ -58,16 +57,13 @@ const killIn = async (
   const ran = run({
     ...order,
     ...servers,
-    folder,
+    medium,
     savings,
     spare,
     promises: book.promises
   })
   const { signal, promises } = await ran.finally(close)
-  const disk = await openFileDisk(folder, { waitMs: 5000 })
-  const files = new Map<string, string>()
-  for (const path of await disk.list('')) files.set(path, (await disk.getText(path)) ?? '')
-  await disk.close?.()
+  const files = new Map(await readMedium(medium))
   return { world: world.toJson(), files, wasKilled: signal === 'SIGKILL', promises }
 }
 

@@ -28,7 +28,7 @@ test.serial(
   async t => {
     t.timeout(600_000)
     const tally = makeCutTally()
-    const home = await makeCutHome(true)
+    const home = await makeCutHome({ isLight: true })
     const stories = CUT_STORIES.filter(
       ({ isNewDevice, elsewhere }) => isNewDevice !== true && elsewhere === undefined
     )
@@ -38,3 +38,14 @@ test.serial(
     t.true(tally.fired > 0)
   }
 )
+
+for (const story of CUT_STORIES) {
+  test.serial(`the same at any batch of a store while ${story.name}`, async t => {
+    t.timeout(600_000)
+    const tally = makeCutTally()
+    await cutStory(await makeCutHome({ medium: 'store' }), story, { tally, choose: drawn(t) })
+    t.log(describeCuts(tally))
+    t.deepEqual(tally.losses, [])
+    t.true(tally.fired > 0)
+  })
+}

@@ -2,9 +2,11 @@ import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
+import type { MemoryKind } from '../helpers/fault-store.ts'
 import { type Device, openDevice } from '../helpers/repo-device.ts'
 import { editText } from '../helpers/repo-texts.ts'
-import { makeShakyDisk, type ShakyDisk } from '../helpers/shaky-disk.ts'
+import { type ShakyDisk, shakyDiskOver } from '../helpers/shaky-disk.ts'
+import { memoryPlace, type StoryPlace } from '../helpers/story-place.ts'
 import { makeSyncStore, type SyncStore } from '../helpers/sync-store.ts'
 
 const FILES = ['s.json', 'transaction/1-a.json', 'transaction/2-b.json', 'Transactions/x.json']
@@ -67,7 +69,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** Two devices of which one is at work at a time, so that no upload races with another's. */
 class RepoRun {
   readonly #store: SyncStore = makeSyncStore()
-  readonly #files = [new Map<string, string>(), new Map<string, string>()]
+  readonly #places: readonly StoryPlace[]
   readonly #disks: ShakyDisk[] = []
   readonly #devices: Device[] = []
   readonly acknowledged: ReadonlySet<string>[] = FILES.map(() => new Set<string>())
@@ -78,16 +80,16 @@ class RepoRun {
   #count = 0
   #seed: number
 
-  constructor(seed: number) {
+  constructor(seed: number, kind: MemoryKind) {
     this.#seed = seed
+    this.#places = [memoryPlace(kind), memoryPlace(kind)]
   }
 
   async open(number: number): Promise<void> {
-    const files = this.#files[number] ?? new Map<string, string>()
     this.#seed += 1
-    const disk = makeShakyDisk(files, this.#seed)
+    const disk = shakyDiskOver(await (this.#places[number] as StoryPlace).open(), this.#seed)
     this.#disks[number] = disk
-    this.#devices[number] = await openDevice(this.#store, { files, disk })
+    this.#devices[number] = await openDevice(this.#store, { disk })
   }
 
   async step(step: Step): Promise<void> {
@@ -169,9 +171,9 @@ class RepoRun {
   }
 }
 
-test('any order of edits, deletions, syncs, failures and crashes loses no acknowledged field, and two devices agree', async t => {
-  const story = async (steps: readonly Step[], seed: number): Promise<void> => {
-    const run = new RepoRun(seed)
+test('any order of edits, deletions, syncs, failures and crashes loses no acknowledged field, and two devices agree, on disks and in stores of bytes', async t => {
+  const story = async (steps: readonly Step[], seed: number, kind: MemoryKind): Promise<void> => {
+    const run = new RepoRun(seed, kind)
     for (const number of [0, 1]) await run.open(number)
     for (const one of steps) await run.step(one)
     const [left = [], right = []] = await run.end()
@@ -185,5 +187,9 @@ test('any order of edits, deletions, syncs, failures and crashes loses no acknow
   }
   const numRuns = runCount(3000)
   const steps = fc.array(step, { minLength: 3, maxLength: 30, size: 'max' })
-  await fc.assert(fc.asyncProperty(steps, fc.nat({ max: 1e6 }), story), { numRuns, seed: drawSeed(t) })
+  const kinds = fc.constantFrom<MemoryKind[]>('disk', 'store')
+  await fc.assert(fc.asyncProperty(steps, fc.nat({ max: 1e6 }), kinds, story), {
+    numRuns,
+    seed: drawSeed(t)
+  })
 })

@@ -6,12 +6,14 @@ import { anySyncPlan } from '../helpers/sync-steps.ts'
 
 const numRuns = runCount(4000)
 
-test('three devices agree after any edits and failures, and an edit is lost only to a deployed client, reported and kept', async t => {
+test('three devices, each on a disk or each in a store of bytes, agree after any edits and failures, and an edit is lost only to a deployed client, reported and kept', async t => {
   t.timeout(60_000 + numRuns * 500)
   const seed = drawSeed(t)
   const tally = makeSyncTally()
   await fc.assert(
-    fc.asyncProperty(anySyncPlan, plan => runSyncPlan(plan, tally)),
+    fc.asyncProperty(anySyncPlan, fc.nat({ max: 3 }), (plan, draw) =>
+      runSyncPlan(plan, tally, draw === 0 ? 'store' : 'disk')
+    ),
     { numRuns, seed, includeErrorInReport: true }
   )
   t.log(`${tally.stories} stories, ${tally.edits} edits`)

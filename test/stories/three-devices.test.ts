@@ -8,8 +8,8 @@ import { openSyncedDevice } from '../helpers/synced-device.ts'
 test('of a hundred files that are edited during their upload, none loses the edit', async t => {
   const history = new EditHistory()
   const network = new SyncNetwork(history, Buffer.from(syncKey).toString('hex'))
-  const device = await openSyncedDevice('A', network, history)
-  const other = await openSyncedDevice('B', network, history)
+  const device = await openSyncedDevice('A', { network, history })
+  const other = await openSyncedDevice('B', { network, history })
   for (let number = 0; number < 100; number += 1) {
     const path = `${number}.json`
     await device.edit({ path, fields: { x: `first ${number}` } })

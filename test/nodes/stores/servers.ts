@@ -39,6 +39,13 @@ export const startRedis = async (): Promise<StoreServer> => {
   })
 }
 
+/** Gives a Redis so many bytes of memory, or all that there are for 0; what it has may be more. */
+export const limitRedis = async (url: string, bytes: number): Promise<void> => {
+  const { port } = new URL(url)
+  const answer = call('redis-cli', ['-p', port, 'config', 'set', 'maxmemory', `${bytes}`])
+  if (!answer.includes('OK')) throw new Error('Redis takes no limit')
+}
+
 /** Starts a PostgreSQL as it is set up by default. */
 export const startPostgres = async (): Promise<StoreServer> => {
   const programs = postgresFolder() ?? ''

@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,16 +12,13 @@ import type { Plugin } from '../../../kernel/index.ts'
 import type { StoragePlugin, Store } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { keyvStorage, openKeyvDisk } from '../../../plugins/storage/keyv-storage.ts'
-import { type LevelPackage, levelStorage } from '../../../plugins/storage/level.ts'
-import {
-  openPostgresStore,
-  type PostgresPackage,
-  postgresStorage
-} from '../../../plugins/storage/postgres.ts'
+import { levelStorage } from '../../../plugins/storage/level.ts'
+import { openPostgresStore, postgresStorage } from '../../../plugins/storage/postgres.ts'
 import { testStoragePlugin } from '../../../testing/storage-suite.ts'
 import { homeFor, type Ran } from '../../helpers/command-line.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
+import { loadLevel, loadPackage, loadPostgres } from '../../helpers/media.ts'
 import { installNpmFolder } from '../../helpers/npm-folder.ts'
 import { surviveRestart } from '../../helpers/storage-story.ts'
 import { missingServer, type StoreServer, startPostgres, startRedis } from './servers.ts'
@@ -34,23 +30,6 @@ test.after.always(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
 })
 
-/** A package that the test has installed. */
-const load = async (name: string): Promise<unknown> => {
-  const { lock, problem } = await installNpmFolder('test/nodes/stores/adapters')
-  if (problem !== undefined) throw new Error(problem)
-  return import(pathToFileURL(createRequire(lock).resolve(name)).href)
-}
-
-const loadLevel = async (): Promise<LevelPackage> => {
-  const loaded = (await load('classic-level')) as LevelPackage & { readonly default?: LevelPackage }
-  return loaded.default ?? loaded
-}
-
-const loadPostgres = async (): Promise<PostgresPackage> => {
-  const loaded = (await load('pg')) as PostgresPackage & { readonly default?: PostgresPackage }
-  return loaded.default ?? loaded
-}
-
 const serverOf = (kind: 'postgres' | 'redis'): Promise<StoreServer> => {
   const known = servers.get(kind) ?? (kind === 'redis' ? startRedis() : startPostgres())
   servers.set(kind, known)
@@ -61,7 +40,8 @@ const serverOf = (kind: 'postgres' | 'redis'): Promise<StoreServer> => {
 const kinds: Readonly<Record<'level' | 'postgres' | 'redis', (place: string) => Promise<StoragePlugin>>> = {
   level: async place => levelStorage(join(folder, place), { load: loadLevel }),
   postgres: async place => postgresAt((await serverOf('postgres')).url, place),
-  redis: async place => keyvStorage((await serverOf('redis')).url, { name: place, isUnprotected: true, load })
+  redis: async place =>
+    keyvStorage((await serverOf('redis')).url, { name: place, isUnprotected: true, load: loadPackage })
 }
 
 for (const [kind, open] of Object.entries(kinds)) {
@@ -194,7 +174,11 @@ const codeOf = (call: Promise<unknown>): Promise<unknown> =>
   )
 
 for (const [kind, start, plugin] of [
-  ['redis', startRedis, (url: string) => keyvStorage(url, { name: 'crash', isUnprotected: true, load })],
+  [
+    'redis',
+    startRedis,
+    (url: string) => keyvStorage(url, { name: 'crash', isUnprotected: true, load: loadPackage })
+  ],
   ['postgres', startPostgres, (url: string) => postgresAt(url, 'crash')]
 ] as const) {
   if (missingServer(kind) !== undefined) continue
@@ -269,13 +253,13 @@ test('an address that nothing can open, or without its adapter, says what to do'
     /npm install @keyv\/redis/
   )
   t.regex(await refused(levelStorage(join(folder, 'none'))), /npm install classic-level/)
-  const nowhere = keyvStorage('redis://127.0.0.1:1', { name, isUnprotected: true, load })
+  const nowhere = keyvStorage('redis://127.0.0.1:1', { name, isUnprotected: true, load: loadPackage })
   t.regex(await refused(nowhere), /the database at 127\.0\.0\.1:1 cannot be opened/)
   t.regex(await refused(postgresStorage('postgres://localhost', { name })), /npm install pg/)
   for (const opening of [
     openPostgresStore('postgres://alice:canary@127.0.0.1:1/none', { name, load: loadPostgres }),
     openPostgresStore('postgres://alice:canary@[/none', { name, load: loadPostgres }),
-    openKeyvDisk('redis://alice:canary@127.0.0.1:1', { name, isUnprotected: true, load })
+    openKeyvDisk('redis://alice:canary@127.0.0.1:1', { name, isUnprotected: true, load: loadPackage })
   ]) {
     const error = await t.throwsAsync(opening)
     t.false(inspect(error, { depth: 9, showHidden: true }).includes('canary'))

@@ -102,6 +102,18 @@ test.serial('a write whose answer does not come says that it may be saved', asyn
   t.is(await disk.getText('a'), '1')
 })
 
+test.serial('a database that has no room says so, and that nothing has changed', async t => {
+  for (const [url, failure] of [
+    ['redis://localhost', new Error("OOM command not allowed when used memory > 'maxmemory'.")],
+    ['sqlite://wallets', Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })]
+  ] as const) {
+    const disk = await open(url)
+    FakeAdapter.failure = failure
+    await t.throwsAsync(disk.setText('a', '1'), { code: 'STORAGE_FULL' }, url)
+    FakeAdapter.failure = undefined
+  }
+})
+
 test.serial(
   'a batch that LevelDB does not confirm may be saved, also for want of room, and one when closed is not',
   async t => {
