@@ -1,18 +1,22 @@
 import { join } from 'node:path'
 import test from 'ava'
 import fc from 'fast-check'
-import { drawSeed, runCount } from '../../helpers/drawn-runs.ts'
+import { drawPart, drawSeed, runCount } from '../../helpers/drawn-runs.ts'
 import { surviveFull } from '../../helpers/full-media.ts'
 import { historyRounds, playHistory } from '../../helpers/history-run.ts'
+import { KILLED_STORIES, killAccounts } from '../../helpers/kill-accounts.ts'
 import { killSpends } from '../../helpers/kill-spends.ts'
 import { loadPostgres, mediumStorage } from '../../helpers/media.ts'
 import { mountSmallFolder } from '../../helpers/small-folder.ts'
 import { runStoreStory, storeStories } from '../../helpers/store-run.ts'
 import { mediumPlace } from '../../helpers/story-place.ts'
 import { limitRedis } from './servers.ts'
-import { ADDED_KINDS, makeTestMedia, missingKind } from './test-media.ts'
+import { ADDED_KINDS, type AddedKind, makeTestMedia, missingKind } from './test-media.ts'
 
 const media = makeTestMedia(test)
+
+/** On a disk of texts there are twice as many operations. */
+const partOf = (kind: AddedKind, part: number): number => (kind === 'redis' ? 2 * part : part)
 
 for (const kind of ADDED_KINDS) {
   if (missingKind(kind) !== undefined) continue
@@ -25,10 +29,27 @@ for (const kind of ADDED_KINDS) {
         kind,
         makeMedium: () => media.make(kind),
         moments: ['before', 'during', 'after'],
-        part: 8
+        part: partOf(kind, 8)
       })
       t.log(`${kills} kills at ${operations} operations, after which the payment had happened in ${paid}`)
       t.true(operations > 5)
+    }
+  )
+
+  test.serial(
+    `an account in ${kind} that is killed at any batch while it is changed opens, and nothing promised is gone`,
+    async t => {
+      t.timeout(600_000)
+      for (const story of drawPart(t, KILLED_STORIES, KILLED_STORIES.length)) {
+        const { points, looks, losses } = await killAccounts(t, story, {
+          kind,
+          makeMedium: () => media.make(kind),
+          moments: ['before', 'during', 'after'],
+          part: partOf(kind, 12)
+        })
+        t.log(`${story.name}: ${points} kills, ${looks} values looked at`)
+        t.deepEqual(losses, [])
+      }
     }
   )
 

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { ExecutionContext } from 'ava'
+import { makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import type { Expected } from './cut-facts.ts'
+import { CUT_STORIES, type CutHome, type CutStory, makeCutHome } from './cut-stories.ts'
+import type { Death } from './deadly-storage.ts'
+import { drawSteps } from './drawn-runs.ts'
+import type { KillOptions } from './kill-spends.ts'
+import type { AccountOrder } from './killed-account.ts'
+import { fillMedium, kindOf, readMedium } from './media.ts'
+import { type CutTally, makeCutTally, type Remains, recover } from './power-cuts.ts'
+
+const io = makeNodeIo()
+const PROGRAM = fileURLToPath(new URL('./killed-account.js', import.meta.url))
+
+/** Enough to see that a real medium behaves as those of test/proofs/power-cuts.test.ts do. */
+export const KILLED_STORIES: readonly CutStory[] = CUT_STORIES.filter(({ name }) =>
+  /^(?:a wallet is made|metadata|settings)/.test(name)
+)
+
+/** Kills a process in which a story goes on, at one operation of its medium after the other, and opens the account again. */
+export const killAccounts = async (
+  t: ExecutionContext,
+  story: CutStory,
+  options: KillOptions
+): Promise<CutTally> => {
+  const home = await makeCutHome({ medium: kindOf(options) })
+  const tally = makeCutTally()
+  for (const moment of options.moments) {
+    const { first, step } = drawSteps(t, options.part)
+    for (let killAt = first; ; killAt += step) {
+      const { wasKilled, promises, ...remains } = await killIn(home, options, {
+        killAt,
+        moment,
+        story: story.name
+      })
+      const book = home.book.copy()
+      for (const expected of promises) book.expect(expected)
+      const lose = (what: string): void => void tally.losses.push(`killed ${moment} ${killAt}: ${what}`)
+      await recover(remains, { book, tally, lose })
+      if (!wasKilled) break
+      tally.points += 1
+    }
+  }
+  return tally
+}
+
+interface Killed extends Remains {
+  readonly wasKilled: boolean
+  readonly promises: readonly Expected[]
+}
+
+const killIn = async (
+  { start, savings, spare, book }: CutHome,
+  { makeMedium, kind }: KillOptions,
+  order: Death & { readonly story: string }
+): Promise<Killed> => {
+  const medium = await makeMedium()
+  await fillMedium(medium, start.files)
+  const world = makeFakeWorld({ io, saved: start.world })
+  const { authServer, infoServers, syncServers, close } = await serveFakeWorld(world)
+  const servers = { authServer, infoServers, syncServers }
+  const ran = run({ ...order, ...servers, medium, savings, spare, promises: book.promises })
+  const { signal, promises } = await ran.finally(close)
+  return {
+    ...{ world: world.toJson(), files: await readMedium(medium), medium: kindOf({ kind }) },
+    ...{ wasKilled: signal === 'SIGKILL', promises }
+  }
+}
+
+const run = (order: AccountOrder): Promise<{ signal: NodeJS.Signals | null; promises: Expected[] }> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [PROGRAM, JSON.stringify(order)], {
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    let output = ''
+    child.stdout.on('data', chunk => {
+      output += chunk
+    })
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      if (code !== null && code !== 0) reject(new Error(`${order.story}: the process ended with ${code}`))
+      // A line that was cut off was heard by nobody.
+      const lines = output.split('\n').slice(0, -1)
+      resolve({ signal, promises: lines.map(line => JSON.parse(line) as Expected) })
+    })
+  })
