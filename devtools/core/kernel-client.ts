@@ -1,6 +1,6 @@
 import { makeActionHandler } from '../../app/actions/actions.ts'
 import type { FakeWorldControl } from '../../app/actions/world-control.ts'
-import { type Context, compact, type Kernel, WalletError } from '../../kernel/index.ts'
+import { type Context, compact, isWalletError, type Kernel, WalletError } from '../../kernel/index.ts'
 import { type AccountBackups, type DevtoolsClient, makeClient } from './client/client.ts'
 import { devtoolsAmong } from './devtools.ts'
 import { makeChannelPair } from './protocol/channel-pair.ts'
@@ -48,10 +48,15 @@ export const makeKernelClient = (
 }
 
 const backupsOf = (context: Context): AccountBackups => ({
-  async make(accountId) {
+  async make(accountId, password) {
     const account = context.accounts.find(({ id }) => id === accountId)
     if (account === undefined) throw new WalletError('LOGGED_OUT', {})
-    return account.location.makeBackup()
+    if (password !== undefined) await account.policies.allowOnce('backup', password)
+    return account.location.makeBackup().catch((error: unknown) => {
+      const isAllowedByNone = isWalletError(error, 'SIGN_REFUSED') && error.details.rule === 'no rule'
+      if (isAllowedByNone && password === undefined) return undefined
+      throw error
+    })
   },
   async restore(backup, password) {
     const { username } = await context.restoreAccount(backup, { password })

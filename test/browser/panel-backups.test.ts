@@ -113,6 +113,37 @@ browserTest(
 )
 
 browserTest(
+  'an account with rules is backed up with its password, which stays in its field',
+  async (t, browser) => {
+    const { page, hand } = await openStage(t, browser)
+    await page.evaluate(() => truth.addRule())
+    await hand.press('Back up…')
+    const dialog = page.getByRole('dialog', { name: 'Back up carol' })
+    const save = dialog.getByRole('button', { name: 'Save the file' })
+    t.is(await dialog.locator('input').count(), 0)
+    await save.click()
+    const field = dialog.getByLabel('Its password, for its rules')
+    t.is(await field.getAttribute('type'), 'password')
+    t.true(await save.isDisabled())
+    await field.fill('another one')
+    await field.press('Enter')
+    await dialog.getByText('PASSWORD', { exact: true }).waitFor()
+    await shootAll(page, 'backup-with-rules')
+    await field.fill(PASSWORD)
+    t.deepEqual(await placesOf(page, PASSWORD), [])
+    const download = page.waitForEvent('download')
+    await save.click()
+    t.is((await download).suggestedFilename(), 'carol.backup')
+    await page.getByText('Saved as carol.backup').waitFor()
+    t.deepEqual(await placesOf(page, PASSWORD), [])
+    // The password has allowed one backup, and no second one.
+    await hand.press('Back up…')
+    await save.click()
+    await field.waitFor()
+  }
+)
+
+browserTest(
   'an account of this device is moved to the login server with its password',
   async (t, browser) => {
     const { page, hand } = await openStage(t, browser)

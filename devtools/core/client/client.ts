@@ -54,8 +54,8 @@ type Follower = (message: TableMessage, kernelId: string) => void
 
 /** Makes and restores the backups of a kernel in the same page; they throw what the kernel throws. */
 export interface AccountBackups {
-  /** Makes the backup of an open account. */
-  make(accountId: string): Promise<string>
+  /** Makes the backup of an open account; without its password undefined, where its rules ask for that. */
+  make(accountId: string, password?: string): Promise<string | undefined>
   /** Restores the account of a backup, and gives its name. */
   restore(backup: string, password: string): Promise<{ readonly username?: string }>
 }

@@ -38,8 +38,15 @@ const BackupDialog = ({ account: { accountId, username }, onClose }: AccountDial
   const { live, attempt, say } = usePanel()
   const { backups } = live
   const [isBusy, start] = useSingleTask()
+  const field = useRef<HTMLInputElement>(null)
+  const [hasRules, setHasRules] = useState(false)
+  const [isTyped, setTyped] = useState(false)
   const save = async (isHere: () => boolean): Promise<void> => {
-    const backup = await attempt(async () => backups?.make(accountId))
+    const backup = await attempt(async () => {
+      const made = await backups?.make(accountId, field.current?.value)
+      if (made === undefined) setHasRules(true)
+      return made
+    })
     if (backup === undefined || !isHere()) return
     const name = `${username?.replace(/[^A-Za-z0-9._-]/g, '_') ?? 'account'}.backup`
     saveFile(name, [backup.trimEnd()])
@@ -52,15 +59,32 @@ const BackupDialog = ({ account: { accountId, username }, onClose }: AccountDial
         <Elsewhere does="made" command="account backup" />
       ) : (
         <p>
-          The file has everything that this device has of the account: its keys, wallets, notes and unfinished
+          The file has all that this device has of the account: its keys, wallets, notes and unfinished
           payments. It is sealed, and only the present password of the account opens it. What you do from now
           on is not in it.
         </p>
       )}
+      {hasRules ? (
+        <form
+          className="fields"
+          onSubmit={event => {
+            event.preventDefault()
+            if (isTyped) start(save)
+          }}
+        >
+          <SecretField label="Its password, for its rules" field={field} onType={setTyped} />
+        </form>
+      ) : null}
       <div className="dialog-acts">
         <Cancel onClose={onClose} />
         {backups === undefined ? null : (
-          <button type="button" className="button main-act" aria-busy={isBusy} onClick={() => start(save)}>
+          <button
+            type="button"
+            className="button main-act"
+            disabled={hasRules && !isTyped}
+            aria-busy={isBusy}
+            onClick={() => start(save)}
+          >
             Save the file
           </button>
         )}
@@ -79,8 +103,8 @@ const MoveDialog = ({ account: { accountId, username }, onClose }: AccountDialog
       {hasLoginServer ? (
         <>
           <p>
-            The server then has the account with everything in it, sealed. Other devices can log in to it with
-            its username and password. A move that failed is completed by the next one.
+            The server then has all of the account, sealed. Other devices can log in to it with its username
+            and password. A move that failed is completed by the next one.
           </p>
           <ActionForm
             name="account.move"
@@ -98,8 +122,7 @@ const MoveDialog = ({ account: { accountId, username }, onClose }: AccountDialog
         </>
       ) : (
         <p className="warn">
-          This kernel has no login server to move the account to. Make a backup, restore it where there is
-          one, and move it there.
+          This kernel has no login server. Make a backup, restore it where there is one, and move it there.
         </p>
       )}
       <div className="dialog-acts">

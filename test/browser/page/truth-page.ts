@@ -23,6 +23,8 @@ export interface TruthPage {
   fund(publicAddress: string, nativeAmount: string): Promise<unknown>
   /** Makes an account of this device alone. */
   createLocal(username: string, password: string): Promise<string>
+  /** Gives the open account a rule of payments. */
+  addRule(): Promise<void>
   /** Forgets an account of this device, once it is logged out. */
   forget(username: string): Promise<void>
   /** The places that hold a text: the panel's state, its markup, the tables and events of the devtools, storage, address. */
@@ -128,6 +130,10 @@ const truth: TruthPage = {
   fund: (publicAddress, nativeAmount) => world.fund('bitcoin', publicAddress, nativeAmount),
   createLocal: async (username, password) =>
     (await kernel.context.createAccount({ username, password, isDeviceOnly: true })).id,
+  async addRule() {
+    for (const { policies } of kernel.context.accounts)
+      await policies.add({ id: 'small', kind: 'per-payment', asset: 'bitcoin', max: '1000' })
+  },
   async forget(username) {
     // A session ends after its mark is gone.
     for (let attempt = 0; kernel.context.localUsers.some(user => user.username === username); attempt += 1) {
