@@ -159,6 +159,21 @@ const loseRequest = (
   return state
 }
 
+test('a server that cannot take an account now is sent its keys once, and what it said is thrown', async t => {
+  const { place, files } = await makeStart()
+  const routes: string[] = []
+  place.world.server.use(async ({ path }, next) => {
+    if (!path.startsWith('/api/')) return next()
+    routes.push(path)
+    return { status: 500, body: 'down', headers: {} }
+  })
+  const { kernel, account } = await openAccount(place, { files: new Map(files) })
+  await t.throwsAsync(account.location.moveToServer(), { code: 'INVALID_JSON' })
+  t.deepEqual(routes, ['/api/v2/login/create'])
+  t.true(account.location.isDeviceOnly)
+  await kernel.close()
+})
+
 test('an account whose files do not reach the servers stays one of this device, until they do', async t => {
   const start = await makeStart()
   const { place } = start

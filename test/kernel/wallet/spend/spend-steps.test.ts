@@ -231,6 +231,28 @@ test('a note that cannot be written after the bytes have left is reported, and t
   t.is(home.wallet.unfinishedSpends()[0]?.tx.txid, txid)
 })
 
+test('a sent payment whose file cannot be written is tried once, reported, and saved after the next look', async t => {
+  let writes = 0
+  const home: Home = await makeHome(t, {
+    engine: () => ({
+      async saveTx() {
+        home.beforeWrite = async () => {
+          writes += 1
+          if (writes === 1) throw new WalletError('STORAGE_FULL', { path: 'any' })
+        }
+      }
+    })
+  })
+  const { wallet } = home
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay()))
+  t.is(writes, 1)
+  t.true(home.errors.some(line => line.startsWith('saving a payment')))
+  t.is(wallet.unfinishedSpends()[0]?.tx.txid, txid)
+  await wallet.sync()
+  await waitFor(() => wallet.unfinishedSpends().length === 0)
+  t.is((await wallet.getTransactions({})).filter(tx => tx.txid === txid).length, 1)
+})
+
 test('of a payment that neither its engine nor the disk takes both failures are reported', async t => {
   const home = await makeHome(t, {
     engine: () => ({
