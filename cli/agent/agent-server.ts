@@ -8,6 +8,7 @@ import { type FileLock, lockFolder } from '../../plugins/storage/file/file-lock.
 import { CliError } from '../errors/cli-error.ts'
 import { clientTimeZone, isTimeZone } from '../output/texts.ts'
 import { pluginStamp } from '../plugins/plugin-list.ts'
+import { AGENT_HOLDER } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import { Programs } from '../programs/programs.ts'
 import type { Agent, AgentStatus } from '../session/agent.ts'
@@ -55,7 +56,6 @@ const TICK_MS = 5000
  * that on Linux alone: that of macOS and Windows goes on in a suspend.
  */
 const SUSPEND_MS = 30_000
-const HOLDER = 'holdfast agent'
 /** The longest wait for an agent that is ending, in milliseconds. */
 const LOCK_WAIT_MS = 3000
 /** The longest wait for payments in flight before the keys are dropped. */
@@ -104,7 +104,7 @@ export class AgentServer {
     const folder = agentFolder(paths.state)
     makeAgentFolder(folder)
     // One that is being stopped may need a moment.
-    const lock = await lockFolder(folder, { holder: HOLDER, waitMs: LOCK_WAIT_MS }).catch(
+    const lock = await lockFolder(folder, { holder: AGENT_HOLDER, waitMs: LOCK_WAIT_MS }).catch(
       (error: unknown) => {
         if (!isWalletError(error, 'STORAGE_LOCKED')) throw error
         throw new CliError('AGENT_RUNNING', 'An agent of this profile is already running')

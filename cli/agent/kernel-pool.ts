@@ -19,7 +19,7 @@ import { isAlive } from '../../plugins/storage/file/file-lock.ts'
 import { type LoadedPlugins, loadPlugins } from '../plugins/load-plugins.ts'
 import { addedHosts } from '../plugins/plugin-list.ts'
 import { openProfileKernel } from '../profile/open-profile.ts'
-import { type OpenWorld, openWorld } from '../profile/open-world.ts'
+import { AGENT_HOLDER, type OpenWorld, openWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { WorldControl } from '../profile/world-control.ts'
 import type { PooledKernel } from '../session/agent.ts'
@@ -44,7 +44,6 @@ export interface CommandScope {
   isOffline: boolean
 }
 
-const HOLDER = 'holdfast agent'
 /** The time without a command after which memory is given back, in milliseconds. */
 const REST_MS = 5000
 /** The time without a command after which repos sync less often, in milliseconds. */
@@ -178,7 +177,11 @@ export class KernelPool {
   }
 
   #openWorld(paths: ProfilePaths): Promise<OpenWorld> {
-    this.#world ??= openWorld(paths, { holder: HOLDER, io: this.#options.io, addedHosts: addedHosts(paths) })
+    this.#world ??= openWorld(paths, {
+      holder: AGENT_HOLDER,
+      io: this.#options.io,
+      addedHosts: addedHosts(paths)
+    })
       // Every device of the profile is in this process. A real network has no control.
       .then(world =>
         world.real === undefined ? { ...world, isShared: true, control: this.#counted(world.control) } : world
@@ -212,7 +215,7 @@ export class KernelPool {
     const devtools = makeDevtools({ clock: world.io.clock })
     const added = await loadPlugins(paths, { onLog: line => taps.log(line), tracer: devtools })
     const opening = openProfileKernel(paths, world, {
-      holder: HOLDER,
+      holder: AGENT_HOLDER,
       io,
       isOffline: () => this.#scopes.getStore()?.isOffline === true,
       device,

@@ -16,6 +16,13 @@ import { type ControlAddress, localControl, remoteControl, type WorldControl } f
 /** The time that a second process waits for the lock of a folder, in milliseconds. */
 export const LOCK_WAIT_MS = 5000
 
+/** The name of an agent in messages to waiting processes. */
+export const AGENT_HOLDER = 'holdfast agent'
+
+/** Returns true if something could not be opened since the agent of the profile has it. */
+export const isHeldByAgent = (error: unknown): boolean =>
+  isWalletError(error, 'STORAGE_LOCKED') && error.details.holder.startsWith(AGENT_HOLDER)
+
 /** Options of opening the storage of a profile. */
 export interface OpenOptions {
   /** The name that waiting processes show: `holdfast send`. */

@@ -23,7 +23,7 @@ import type { CommandResult } from '../output/view.ts'
 import { type LoadedPlugins, loadPlugins, pluginProblems } from '../plugins/load-plugins.ts'
 import { addedHosts, hasPlugins } from '../plugins/plugin-list.ts'
 import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
-import type { ProfilePaths } from '../profile/paths.ts'
+import { FIRST_DEVICE, type ProfilePaths } from '../profile/paths.ts'
 import type { WorldControl } from '../profile/world-control.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { StatusLine } from '../terminal/status-line.ts'
@@ -363,9 +363,12 @@ export class Session {
 
   async #openWorld(): Promise<OpenWorld> {
     if (this.agent !== undefined) return this.agent.world(this.paths)
-    const { openWorld } = await import('../profile/open-world.ts')
+    const { isHeldByAgent, openWorld } = await import('../profile/open-world.ts')
     const io = await this.io()
-    const world = await openWorld(this.paths, { holder: this.holder, io, addedHosts: addedHosts(this.paths) })
+    const opener = { holder: this.holder, io, addedHosts: addedHosts(this.paths) }
+    const world = await openWorld(this.paths, opener).catch((error: unknown) => {
+      throw isHeldByAgent(error) ? agentHasWorld(this.globals, error) : error
+    })
     const { withDeadline } = await import('../../kernel/index.ts')
     // Not `--timeout`: what the command has done must be saved however short that is.
     const saving = { clock: io.clock, milliseconds: SAVING_MS, what: 'Saving the fake world' }
@@ -481,6 +484,23 @@ const hasSynced = (wallet: CurrencyWallet): Promise<boolean> =>
     () => true,
     () => false
   )
+
+/** The failure of a command that runs beside an agent which has an account open. */
+const agentHasWorld = ({ profile, usualProfile, store }: GlobalOptions, cause: unknown): CliError => {
+  const commandOf = (words: string): string =>
+    commandInProfile({ profile, usualProfile, device: FIRST_DEVICE }, words)
+  const stop = { command: commandOf('agent stop'), why: 'end the agent' }
+  const serve = {
+    command: commandOf('fake start'),
+    why: 'or keep it, and serve its world in another terminal'
+  }
+  return new CliError('AGENT_RUNNING', `The agent of the profile ${profile} has its fake world open`, {
+    cause,
+    hint: 'A command with --store, -C or --no-agent does not run in the agent.',
+    // Without a store of its own it needs the accounts, too, which the agent has.
+    next: store === undefined ? [stop] : [stop, serve]
+  })
+}
 
 const SAVING_MS = 60_000
 

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFi
 import { connect, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { type AgentRecord, agentFolder, readRecord } from '../../../cli/agent/agent-files.ts'
@@ -15,7 +16,7 @@ import { CliError } from '../../../cli/errors/cli-error.ts'
 import { profilePaths } from '../../../cli/profile/paths.ts'
 import { type ClientRun, runAsClient } from '../../helpers/agent-client.ts'
 import { openTestAgent, TEST_VERSION, type TestAgentOptions } from '../../helpers/agents.ts'
-import { homeFor, MAIN, type Ran } from '../../helpers/command-line.ts'
+import { homeFor, MAIN, type Ran, runHoldfast } from '../../helpers/command-line.ts'
 import { waitFor } from '../../helpers/device.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -684,4 +685,34 @@ test('a light account without a PIN has no secret to ask for, and can be given o
     secrets({ 'new-password': 'correct horse battery staple' })
   )
   t.is(named.code, 0, named.stdout)
+})
+
+test('a command with a store of its own says that the agent has the fake world open, and runs once that is served', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const { home } = stage
+  const list = (...flags: readonly string[]): Promise<Ran> =>
+    runHoldfast(['account', 'list', '--json', ...flags], { home })
+  const store = ['--store', pathToFileURL(join(home, 'elsewhere')).href]
+  const nextOf = ({ error }: Ran['json']): readonly string[] =>
+    error.next.map(({ command }: { readonly command: string }) => command)
+  const beside = (await list(...store)).json
+  t.like(beside.error, {
+    code: 'AGENT_RUNNING',
+    message: 'The agent of the profile default has its fake world open'
+  })
+  t.deepEqual(nextOf(beside), ['holdfast agent stop', 'holdfast fake start'])
+  t.deepEqual(nextOf((await list('--no-agent')).json), ['holdfast agent stop'])
+
+  const stop = new AbortController()
+  let served: Promise<Ran> | undefined
+  await new Promise<void>(resolve => {
+    served = stage.run(['fake', 'start', '--json'], { signal: stop.signal, onOutput: () => resolve() })
+  })
+  const ran = await list(...store)
+  t.is(ran.code, 0, ran.stdout)
+  t.deepEqual(ran.json.data.accounts, [])
+  stop.abort()
+  await served
+  t.is((await stage.run(['agent', 'status', '--json'])).json.data.accounts.length, 1)
 })
