@@ -70,7 +70,7 @@ export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void
       const querying = queryHistories(context, unknown, histories)
       querying.catch(() => undefined)
       await widen(context, changes, step)
-      const fresh = freshOf(context)
+      const fresh = firstOf(context, freshOf(context), step)
       await Promise.all([ingesting, querying, watch(context, fresh, histories)])
       for (const record of known) replaced.delete(record)
       if (dirty.length + fresh.length === 0) {
@@ -94,7 +94,7 @@ export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void
       histories.clear()
       continue
     }
-    const left = [...table.records()].filter(isDirty).length
+    const left = [...table.records()].filter(isDirty).length + freshOf(context).length
     yield { changes, ratio: Math.min(0.99, (table.size - left) / (table.size + table.branches.length)) }
   }
 }
@@ -110,6 +110,24 @@ const freshOf = ({ pool, table }: ScanContext): readonly ScriptRecord[] =>
       ({ generation, index }) => generation !== pool.generation && (index < wanted || generation === NEVER)
     )
   })
+
+/**
+ * Those that are subscribed in a step. Of a server that answers for few at a time these are few, with the ones of which news is likely
+ * first, and then twice as many in each step: what is found is shown early, and a long list has few steps.
+ */
+const firstOf = (
+  { pool, table }: ScanContext,
+  fresh: readonly ScriptRecord[],
+  step: number
+): readonly ScriptRecord[] => {
+  const count = pool.scriptsAtOnce * 2 ** Math.max(0, step - 1)
+  if (fresh.length <= count) return fresh
+  const likely = new Set(table.likely())
+  const [first, later] = [true, false].map(isLikely =>
+    fresh.filter(({ scripthash }) => likely.has(scripthash) === isLikely)
+  )
+  return [...(first ?? []), ...(later ?? [])].slice(0, count)
+}
 
 /** Histories that are still to be taken in, with what was known of their scripts when they were asked for. */
 type Histories = Map<

@@ -228,7 +228,7 @@ const regtestPool = (io: Io, server: ChainServer): ElectrumPool => {
 }
 
 const silentClient = (onFault: (text: string) => void): PoolClient => ({
-  scripts: { placeOf: () => undefined, branches: () => [] },
+  scripts: { placeOf: () => undefined, branches: () => [], likely: () => [] },
   expected: 0,
   ...{ onOpen() {}, onTip() {}, onLinked() {}, onScript() {}, onLost() {}, onReady() {} },
   onFault

@@ -47,6 +47,8 @@ export interface ChainConnection {
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[]
   /** The block below which the payments that it has shown stand; absent where a start costs no more without it. */
   readonly cursor?: BlockCursor | undefined
+  /** The most scripts that are asked about in the first step of a scan, for a server that answers for few at a time. */
+  readonly scriptsAtOnce?: number
   /** Reads everything again, also what wallets knew. */
   forgetHistory?(): void
   /**

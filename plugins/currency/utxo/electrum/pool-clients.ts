@@ -32,6 +32,7 @@ export class PoolClients {
   readonly scripts: ScriptSource = {
     placeOf: scripthash => this.watchersOf(scripthash)[0]?.scripts.placeOf(scripthash),
     branches: () => [...this.#watched.keys()].flatMap(({ scripts }) => scripts.branches()),
+    likely: () => [...this.#watched.keys()].flatMap(({ scripts }) => scripts.likely()),
     kept: () => [...this.#watched.keys()].flatMap(({ scripts }) => scripts.kept?.() ?? [])
   }
 

@@ -159,6 +159,11 @@ export class ElectrumPool {
     return this.#isReady && this.#spoken?.takesPackages === true
   }
 
+  /** See {@link ChainConnection.scriptsAtOnce}. */
+  get scriptsAtOnce(): number {
+    return this.#connection?.scriptsAtOnce ?? Number.POSITIVE_INFINITY
+  }
+
   /** See {@link ChainConnection.cursor}. */
   get cursor(): ChainConnection['cursor'] {
     return this.#isReady ? this.#connection?.cursor : undefined
@@ -340,10 +345,7 @@ export class ElectrumPool {
         this.#opening = undefined
         opened = connection
         if (!connection.isOpen) this.#lost(server, new Error('The server closed the connection'))
-        else {
-          this.#server = server
-          this.#begin(connection, server)
-        }
+        else this.#begin(connection, server)
       },
       error => {
         // The headers of the disk may have failed, and not the server.
@@ -358,6 +360,7 @@ export class ElectrumPool {
 
   #begin(connection: ChainConnection, server: ChainServer): void {
     this.#connection = connection
+    this.#server = server
     this.#generation = this.#scores.nextGeneration()
     this.#subscriptions = new Subscriptions({
       ...{ clock: this.#io.clock, server, scores: this.#scores, clients: this.#clients },

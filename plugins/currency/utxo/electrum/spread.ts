@@ -249,7 +249,7 @@ export class ServerSpread {
     // One connection more than wallets share, until they are back and leave another.
     if (place === undefined) return
     const leave = this.#poolAt(place).attach({
-      ...{ scripts: { placeOf: () => undefined, branches: () => [] }, expected: 0 },
+      ...{ scripts: { placeOf: () => undefined, branches: () => [], likely: () => [] }, expected: 0 },
       ...{ onOpen() {}, onTip() {}, onLinked() {}, onScript() {}, onLost() {} },
       onReady: () => this.#lookLater(0),
       onFault: () => this.#endScout?.()

@@ -18,7 +18,7 @@ import {
 import { type HistoryItem, statusOf } from '../electrum/replies.ts'
 import { isNodesReason } from '../electrum/requests.ts'
 import { asObject, PolledConnection, refuse } from './polled-connection.ts'
-import { PAYMENT_WAIT_MS, RequestQueue } from './request-queue.ts'
+import { PARALLEL, PAYMENT_WAIT_MS, type QueuedRequest, RequestQueue } from './request-queue.ts'
 
 /** Reads `esplora+https://host/api` or `esplora+http://…`; undefined for anything else. */
 export const readEsploraUrl = (url: string): ChainServer | undefined => {
@@ -45,6 +45,11 @@ interface Tip {
   readonly previous: string
 }
 
+type RequestLimit = Pick<QueuedRequest, 'isUrgent' | 'until'>
+
+/** Of the chain and of payments: a wallet asks for a hundred scripts and more at once. */
+const URGENT: RequestLimit = { isUrgent: true }
+
 /** What is known of a script that is subscribed. */
 interface Watched {
   history: readonly HistoryItem[]
@@ -56,11 +61,20 @@ interface Watched {
 
 /** A server of the Esplora interface. It shows at most 50 unconfirmed payments of a script. */
 class EsploraConnection extends PolledConnection {
+  readonly scriptsAtOnce = SCRIPTS_AT_ONCE
   readonly #io: Io
   readonly #queue: RequestQueue
   readonly #pace: typeof PUBLIC_PACE
   readonly #watched = new Map<string, Watched>()
+  /** Histories that are read now: the question for a status and the one for its history are answered with the same. */
+  readonly #reading = new Map<string, Promise<readonly HistoryItem[]>>()
+  /** Scripts to look at: all in turn, those where something is likely, and those that a new block is likely to have changed. */
   #turn: string[] = []
+  #likely: string[] = []
+  #changed: string[] = []
+  #isLikelyNext = true
+  #likelyAt = Number.NEGATIVE_INFINITY
+  #lookMs = 0
   #isFollowing = false
   #tip: Tip | undefined
   #tipAt = Number.NEGATIVE_INFINITY
@@ -88,6 +102,7 @@ class EsploraConnection extends PolledConnection {
 
   protected override end(): void {
     this.#watched.clear()
+    this.#reading.clear()
     this.#queue.close()
   }
 
@@ -96,13 +111,15 @@ class EsploraConnection extends PolledConnection {
       case 'server.version':
         return ['esplora', '1.4.2']
       case 'blockchain.headers.subscribe': {
+        // That of the greeting is a moment old.
+        const tip = this.#isFollowing ? undefined : this.#tip
         this.#isFollowing = true
-        const { hash, height, hex } = await this.#readTip()
+        const { hash, height, hex } = tip ?? (await this.#readTip())
         this.#reported = hash
         return { height, hex }
       }
       case 'blockchain.block.header':
-        return this.#text(`/block/${await this.#hashAt(Number(first))}/header`)
+        return this.#text(`/block/${await this.#hashAt(Number(first))}/header`, URGENT)
       case 'blockchain.block.headers':
         return this.#headers(Number(first), Number(second))
       case 'blockchain.scripthash.subscribe':
@@ -128,19 +145,21 @@ class EsploraConnection extends PolledConnection {
   }
 
   async #readTip(until?: number): Promise<Tip> {
-    const hash = await this.#text('/blocks/tip/hash', until)
+    const limit = { ...URGENT, ...compact({ until }) }
+    const hash = await this.#text('/blocks/tip/hash', limit)
     this.#tipAt = this.#io.clock.monotonic()
     if (this.#tip?.hash === hash) return this.#tip
     if (!isTxHash(hash)) throw new ElectrumFault('The server sent a bad tip')
     const [block, hex] = await Promise.all([
-      this.#json(`/block/${hash}`, until),
-      this.#text(`/block/${hash}/header`, until)
+      this.#json(`/block/${hash}`, limit),
+      this.#text(`/block/${hash}/header`, limit)
     ])
     const { height, previousblockhash } = asObject(block)
     if (!isHeight(height)) throw new ElectrumFault('The server sent a bad tip')
     const tip = { hash, hex, height, previous: String(previousblockhash) }
     if (this.#tip !== undefined && tip.previous !== this.#tip.hash) this.#markStale()
     this.#tip = tip
+    this.#changed = this.#changedByBlock()
     return tip
   }
 
@@ -150,17 +169,17 @@ class EsploraConnection extends PolledConnection {
   }
 
   async #hashAt(height: number): Promise<string> {
-    const hash = await this.#text(`/block-height/${height}`)
+    const hash = await this.#text(`/block-height/${height}`, URGENT)
     if (!isTxHash(hash)) throw new ElectrumFault('The server sent a bad block name')
     return hash
   }
 
   /** Headers of 80 bytes, put together from their fields: ten blocks come with one request. */
   async #headers(start: number, count: number): Promise<Json> {
-    const end = Math.min(start + count - 1, (await this.#readTip()).height)
+    const end = Math.min(start + count - 1, (this.#tip ?? (await this.#readTip())).height)
     const found = new Map<number, string>()
     const read = async (from: number): Promise<void> => {
-      const blocks = await this.#json(`/blocks/${from}`)
+      const blocks = await this.#json(`/blocks/${from}`, URGENT)
       if (!Array.isArray(blocks)) throw new ElectrumFault('The server sent a bad list of blocks')
       for (const block of (blocks as readonly Json[]).slice(0, 100)) {
         const { height } = asObject(block)
@@ -170,7 +189,11 @@ class EsploraConnection extends PolledConnection {
     const ends: number[] = []
     for (let last = start + BLOCKS - 1; last < end; last += BLOCKS) ends.push(last)
     if (end >= start) ends.push(end)
-    await Promise.all(ends.map(read))
+    // A wallet waits for them, and one question at a time is left for its scripts.
+    const readAll = async (): Promise<void> => {
+      for (let from = ends.shift(); from !== undefined; from = ends.shift()) await read(from)
+    }
+    await Promise.all(Array.from({ length: PARALLEL - 1 }, readAll))
     const headers: string[] = []
     for (let height = start; height <= end; height++) {
       const hex = found.get(height)
@@ -197,12 +220,22 @@ class EsploraConnection extends PolledConnection {
     return (await this.#readHistory(scripthash)).map(asItem)
   }
 
+  #readHistory(scripthash: string): Promise<readonly HistoryItem[]> {
+    const reading = this.#reading.get(scripthash) ?? this.#readPages(scripthash)
+    this.#reading.set(scripthash, reading)
+    const end = (): void => {
+      if (this.#reading.get(scripthash) === reading) this.#reading.delete(scripthash)
+    }
+    reading.then(end, end)
+    return reading
+  }
+
   /**
    * In the order of the chain, what waits last.
    *
    * @throws ElectrumFault if it has no end: it is longer than the server has counted, or than 100,000, or takes 15 minutes
    */
-  async #readHistory(scripthash: string): Promise<readonly HistoryItem[]> {
+  async #readPages(scripthash: string): Promise<readonly HistoryItem[]> {
     const script = `/scripthash/${reversed(this.#io, scripthash)}`
     const waiting: string[] = []
     const mined = new Map<string, number>()
@@ -270,7 +303,7 @@ class EsploraConnection extends PolledConnection {
   async #feeRate(blocks: number): Promise<Json> {
     const now = this.#io.clock.monotonic()
     if (this.#rates === undefined || now - this.#rates.at > RATES_MS)
-      this.#rates = { at: now, reply: this.#json('/fee-estimates').then(asObject) }
+      this.#rates = { at: now, reply: this.#json('/fee-estimates', URGENT).then(asObject) }
     const rates = await this.#rates.reply
     for (let target = blocks; target > 0; target--) {
       const rate = rates[String(target)]
@@ -284,7 +317,8 @@ class EsploraConnection extends PolledConnection {
       path: '/tx',
       body: signedTx,
       contentType: 'text/plain',
-      sentBefore: this.#io.clock.monotonic() + PAYMENT_WAIT_MS
+      sentBefore: this.#io.clock.monotonic() + PAYMENT_WAIT_MS,
+      ...URGENT
     })
     if (status === 200) return text.trim()
     // Servers answer so, too, while their node starts or is away, and then nobody has judged the payment.
@@ -295,15 +329,49 @@ class EsploraConnection extends PolledConnection {
 
   /** Looks at the newest block where that is due, and at the scripts whose turn it is. */
   protected override async look(): Promise<void> {
-    if (this.#isFollowing && this.#io.clock.monotonic() - this.#tipAt >= this.#pace.tipMs) {
+    const { clock } = this.#io
+    const start = clock.monotonic()
+    if (this.#isFollowing && start - this.#tipAt >= this.#pace.tipMs) {
       const tip = await this.#readTip()
       const isNew = tip.hash !== this.#reported
       this.#reported = tip.hash
       if (isNew) this.notify('blockchain.headers.subscribe', [{ height: tip.height, hex: tip.hex }])
     }
-    if (this.#turn.length === 0) this.#turn = [...this.#watched.keys()].reverse()
-    const { scripts } = this.#pace
-    await Promise.all(this.#turn.splice(-scripts).map(scripthash => this.#lookAt(scripthash)))
+    // As many as would be asked for one after another, if the server answered at once.
+    const { lookMs, scripts } = this.#pace
+    const wanted = Math.min(Math.max(scripts, 1 + Math.floor(this.#lookMs / lookMs)), PARALLEL)
+    // A wallet that starts asks about each of its scripts anyway.
+    const count = this.#queue.isFull ? 1 : wanted
+    await Promise.all(this.#nextScripts(count).map(scripthash => this.#lookAt(scripthash)))
+    this.#lookMs = clock.monotonic() - start
+  }
+
+  /** Those that a block may have changed first; of the others every second one is likely to have news, where that is due. */
+  #nextScripts(count: number): readonly string[] {
+    const next = new Set(this.#changed.splice(0, count))
+    for (let tries = 0; next.size < count && tries < 2 * count; tries++) {
+      const now = this.#io.clock.monotonic()
+      if (this.#likely.length === 0 && now - this.#likelyAt >= this.#pace.likelyMs) {
+        this.#likely = [...(this.handlers.scripts?.likely() ?? [])]
+        this.#likelyAt = now
+      }
+      if (this.#turn.length === 0) this.#turn = [...this.#watched.keys()].reverse()
+      const scripthash = (this.#isLikelyNext ? this.#likely.shift() : undefined) ?? this.#turn.pop()
+      this.#isLikelyNext = !this.#isLikelyNext
+      if (scripthash !== undefined) next.add(scripthash)
+    }
+    return [...next]
+  }
+
+  /** The scripts whose payments wait, and where blocks have been replaced those with the newest payments first. */
+  #changedByBlock(): string[] {
+    const found: { readonly scripthash: string; readonly height: number }[] = []
+    for (const [scripthash, { history, isStale }] of this.#watched) {
+      const last = history.at(-1)
+      if (last !== undefined && (isStale || last.height <= 0))
+        found.push({ scripthash, height: last.height <= 0 ? Number.POSITIVE_INFINITY : last.height })
+    }
+    return found.sort((one, other) => other.height - one.height).map(({ scripthash }) => scripthash)
   }
 
   async #lookAt(scripthash: string): Promise<void> {
@@ -326,21 +394,23 @@ class EsploraConnection extends PolledConnection {
     return mined !== history.length || waiting !== 0
   }
 
-  async #text(path: string, until?: number): Promise<string> {
-    return textOf(await this.#queue.send({ path, ...compact({ until }) }))
+  async #text(path: string, limit: RequestLimit = {}): Promise<string> {
+    return textOf(await this.#queue.send({ path, ...limit }))
   }
 
-  async #json(path: string, until?: number): Promise<Json> {
-    const value = tryJsonText(await this.#text(path, until))
+  async #json(path: string, limit: RequestLimit = {}): Promise<Json> {
+    const value = tryJsonText(await this.#text(path, limit))
     if (value === undefined) throw new ElectrumFault('The server sent something that is no JSON')
     return value as Json
   }
 }
 
 /** How often a server is asked for news, which it does not push. */
-const PUBLIC_PACE = { lookMs: 500, scripts: 1, tipMs: 10_000 }
+const PUBLIC_PACE = { lookMs: 500, scripts: 1, tipMs: 10_000, likelyMs: 10_000 }
 /** That of a server on this computer. */
-const OWN_PACE: typeof PUBLIC_PACE = { lookMs: 50, scripts: 4, tipMs: 200 }
+const OWN_PACE: typeof PUBLIC_PACE = { lookMs: 50, scripts: 4, tipMs: 200, likelyMs: 500 }
+/** In the first step of a scan: what is found with them is shown before the others are asked about. */
+const SCRIPTS_AT_ONCE = 16
 /** A history that was read with its status answers the question that follows. */
 const FRESH_MS = 10_000
 const RATES_MS = 30_000

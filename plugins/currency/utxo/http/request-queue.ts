@@ -23,7 +23,12 @@ export interface QueuedRequest {
   readonly until?: number
   /** By the monotonic clock: from then on nothing is sent, not even to a server that is waited for. Its caller has given up. */
   readonly sentBefore?: number
+  /** It goes before all that waits for its turn: something small that more depends on, or a person waits for. */
+  readonly isUrgent?: boolean
 }
+
+/** The requests that wait for an answer at one time. Public servers refuse those who ask for more. */
+export const PARALLEL = 4
 
 /** The longest that a payment waits to be sent: less than its caller waits for an answer, so that one that was given up never leaves later. */
 export const PAYMENT_WAIT_MS = 12_000
@@ -77,9 +82,14 @@ export class RequestQueue {
     this.#options = options
   }
 
+  /** True while a request waits for its turn. */
+  get isFull(): boolean {
+    return this.#waiting.length > 0
+  }
+
   /** Sends a request in its turn. @throws ElectrumFault for a reply that is too long, Error where none comes */
   async send(request: QueuedRequest): Promise<FetchReply> {
-    await this.#take()
+    await this.#take(request.isUrgent === true)
     const { clock } = this.#io
     const patience = patienceOf(this.#io)
     const mostMs = Math.max(LIMIT_MS, request.deadlineMs ?? 0) * patience
@@ -110,9 +120,12 @@ export class RequestQueue {
     for (const go of [...this.#waiting.splice(0), ...this.#wakes]) go()
   }
 
-  async #take(): Promise<void> {
+  async #take(isUrgent: boolean): Promise<void> {
     while (this.#free === 0 && !this.#abort.signal.aborted)
-      await new Promise<void>(resolve => this.#waiting.push(resolve))
+      await new Promise<void>(resolve => {
+        if (isUrgent) this.#waiting.unshift(resolve)
+        else this.#waiting.push(resolve)
+      })
     this.#free -= 1
   }
 
@@ -210,8 +223,6 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code) ? ` (${code})` : ''
 }
 
-/** Public servers refuse those who ask for more at a time. */
-const PARALLEL = 4
 const MAX_WAIT_MS = 60_000
 /** Between two requests to a server that has been busy. */
 const SLOW_MS = 100

@@ -103,6 +103,15 @@ export class ScriptTable {
     return records.find(record => !isUsed(record))
   }
 
+  /** The numbers of the scripts that are likely to be paid next: of each branch the last used one and the first unused. */
+  likely(): readonly string[] {
+    return this.branches.flatMap(scripts =>
+      [scripts.records.findLast(isUsed), this.firstUnused(scripts)].flatMap(
+        record => record?.scripthash ?? []
+      )
+    )
+  }
+
   /** Derives until a branch has `count` scripts, in slices that let other work run. */
   async extend(scripts: BranchScripts, count: number, clock: Clock): Promise<void> {
     while (scripts.records.length < count) {
@@ -244,6 +253,8 @@ export interface ScriptSource {
   placeOf(scripthash: string): { readonly first: string; readonly index: number } | undefined
   /** The branches of all wallets. */
   branches(): readonly WatchedBranch[]
+  /** The numbers of the scripts that are likely to be paid next: of each branch the last used one and the first unused. */
+  likely(): readonly string[]
   /** What wallets knew, for a server whose payments are read by block. */
   kept?(): readonly KeptHistory[]
 }

@@ -55,6 +55,7 @@ export class WalletState implements WalletContext {
       return first && { first: addressOf(this.network, first.program), index: record.index }
     },
     branches: () => this.#branches(),
+    likely: () => this.#table.likely(),
     kept: () => this.#kept()
   }
   readonly #keys: AccountKeys
