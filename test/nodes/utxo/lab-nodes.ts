@@ -53,6 +53,10 @@ export interface LabCoin {
   readonly regtest: NetworkRow
   /** The format of most wallets. */
   readonly format: KeyFormat
+  /** All that its wallets have. */
+  readonly formats: readonly KeyFormat[]
+  /** Its node is one of npm's. */
+  readonly isFromNpm: boolean
   /** The kinds of addresses that can be paid, as `getnewaddress` takes them. */
   readonly addressTypes: readonly string[]
   readonly hasTaproot: boolean
@@ -79,6 +83,8 @@ export const litecoinLab: LabCoin = {
   chain: LITECOIN_REGTEST,
   regtest: regtestOf(litecoinRow),
   format: 'bip84',
+  formats: ['bip44', 'bip49', 'bip84'],
+  isFromNpm: false,
   addressTypes: ['legacy', 'p2sh-segwit', 'bech32'],
   hasTaproot: true,
   takesLongKeys: true,
@@ -142,6 +148,8 @@ export const bitcoinLab: LabCoin = {
   chain: BITCOIN_REGTEST,
   regtest: regtestOf(bitcoinRow),
   format: 'bip84',
+  formats: ['bip44', 'bip49', 'bip84'],
+  isFromNpm: true,
   addressTypes: ['legacy', 'p2sh-segwit', 'bech32'],
   hasTaproot: false,
   takesLongKeys: true,
@@ -159,6 +167,8 @@ export const bitcoinCashLab: LabCoin = {
   chain: COIN_NETWORKS.bitcoincash,
   regtest: regtestOf(bitcoinCashRow),
   format: 'bip44',
+  formats: ['bip44'],
+  isFromNpm: true,
   addressTypes: ['legacy', 'p2sh'],
   hasTaproot: false,
   takesLongKeys: false,

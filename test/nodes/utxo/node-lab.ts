@@ -65,8 +65,8 @@ export interface LabWallet {
   balances(): NodeBalances
   /** The balances that the node has of the same keys. */
   nodeBalances(): Promise<NodeBalances>
-  /** Waits until both say the same. */
-  agree(t: ExecutionContext, step: string): Promise<void>
+  /** Waits until both say the same, for two minutes at most or as long as is given. */
+  agree(t: ExecutionContext, step: string, mostMs?: number): Promise<void>
 }
 
 /** `getbalances` of a node, in native units. */
@@ -112,12 +112,15 @@ export const withNode = (
     // With `--full` a story can wait for its turn longer than it may take.
     t.timeout(QUEUE_MS)
     await takeTurn(t, options.delayMs === undefined ? AT_ONCE : LATE_AT_ONCE)
-    t.timeout(STORY_MS)
+    t.timeout(options.delayMs === undefined ? STORY_MS : LATE_STORY_MS)
+    const start = Date.now()
+    t.teardown(() => t.log(`in ${Math.round((Date.now() - start) / 1000)} s`))
     await run(t, await openNodeLab(t, options))
   })
 }
 
 const STORY_MS = 280_000
+const LATE_STORY_MS = 900_000
 const QUEUE_MS = 3_600_000
 
 /** Waits until few other tests of the file run. They wait for each other's nodes if all of them run at once. */
@@ -202,7 +205,10 @@ const openNodeLab = async (t: ExecutionContext, options: NodeLabOptions): Promis
  * Waits for what a step brings, for as long as that may take behind a slow server on a busy machine. A failed look is one that saw
  * nothing yet.
  */
-export const eventually = (isTrue: () => boolean | Promise<boolean>): Promise<void> => {
+export const eventually = (
+  isTrue: () => boolean | Promise<boolean>,
+  mostMs: number = PATIENCE_MS
+): Promise<void> => {
   let failure: unknown
   const look = async (): Promise<boolean> => {
     try {
@@ -212,7 +218,7 @@ export const eventually = (isTrue: () => boolean | Promise<boolean>): Promise<vo
       return false
     }
   }
-  return waitFor(look, PATIENCE_MS).catch(error => {
+  return waitFor(look, mostMs).catch(error => {
     throw failure ?? error
   })
 }
@@ -303,7 +309,7 @@ const labWalletOf = (
     address: async () => (await wallet.getReceiveAddress()).publicAddress,
     balances,
     nodeBalances,
-    async agree(t, step) {
+    async agree(t, step, mostMs) {
       let [ours, theirs]: readonly object[] = []
       await eventually(async () => {
         // Before the newest block, what the wallet says may be right by chance.
@@ -311,7 +317,7 @@ const labWalletOf = (
         theirs = { ...(await nodeBalances()), height }
         ours = { ...balances(), height: wallet.engine.getSnapshot().blockHeight }
         return JSON.stringify(ours) === JSON.stringify(theirs)
-      }).catch(error => t.log(`${step}: ${error}`))
+      }, mostMs).catch(error => t.log(`${step}: ${error}`))
       t.deepEqual(ours, theirs, step)
     }
   }

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { createBase58check } from '@scure/base'
-import { p2pkh, p2sh, p2tr, p2wpkh } from '@scure/btc-signer'
+import { HDKey } from '@scure/bip32'
+import { mnemonicToSeedSync } from '@scure/bip39'
+import { p2pkh, p2sh, p2tr, p2wpkh, Transaction as SignedTransaction } from '@scure/btc-signer'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
 import { nativeAmount, type Transaction, type Txid } from '../../../kernel/index.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
@@ -309,5 +311,45 @@ export const replacesOrCancels: Story = {
     await owner.agree(t, 'cancelled')
     t.is(await node.call('getreceivedbyaddress', payee), 0)
     t.is(owner.balances().trusted, String(2n * ONE - BigInt(last.networkFee)))
+  }
+}
+
+/** See its title. */
+export const refusesForeign: Story = {
+  title: 'a Bitcoin Cash node refuses a signature as Bitcoin has them, and takes ours for the same coin',
+  run: async (t, lab) => {
+    const { node } = lab
+    const words = wordsOf(t)
+    const owner = await lab.open(words)
+    const txid = await lab.pay(await owner.address(), 1)
+    const { privateKey, publicKey } = HDKey.fromMasterSeed(mnemonicToSeedSync(words)).derive(
+      "m/44'/1'/0'/0/0"
+    )
+    if (privateKey === null || publicKey === null) return t.fail('no key')
+    const { script } = p2pkh(publicKey)
+    const { vout } = await node.call('getrawtransaction', txid, true)
+    const index = vout.findIndex(
+      ({ scriptPubKey }: { readonly scriptPubKey: { readonly hex: string } }) =>
+        scriptPubKey.hex === Buffer.from(script).toString('hex')
+    )
+    const nonWitnessUtxo = await node.call('getrawtransaction', txid)
+    const foreign = new SignedTransaction()
+    foreign.addInput({ txid, index, nonWitnessUtxo })
+    foreign.addOutput({ script, amount: ONE - 10_000n })
+    foreign.sign(privateKey)
+    foreign.finalize()
+    const refused = await t.throwsAsync(node.call('sendrawtransaction', foreign.hex))
+    t.regex(refused?.message ?? '', /script-verify-flag/)
+    await lab.mine(1)
+    await owner.agree(t, 'confirmed')
+    const own = await pay(owner, [[await node.call('getnewaddress'), ONE / 2n]])
+    const { vin } = await node.call('getrawtransaction', own.txid, true)
+    t.is(vin[0].txid, txid)
+    // The signature is pushed first: its last byte has the fork's bit.
+    const input: string = vin[0].scriptSig.hex
+    t.is(input.slice(0, 2 + 2 * Number.parseInt(input.slice(0, 2), 16)).slice(-2), '41')
+    await lab.mine(1)
+    await becomes(t, owner, own.txid, isConfirmed)
+    await owner.agree(t, 'paid')
   }
 }

@@ -1,32 +1,12 @@
 import type { ExecutionContext } from 'ava'
 import { nativeAmount, type Transaction, type Txid } from '../../../kernel/index.ts'
-import { litecoinLab } from './lab-nodes.ts'
-import {
-  eventually,
-  type LabWallet,
-  type NodeLab,
-  type NodeLabOptions,
-  withNode,
-  wordsOf
-} from './node-lab.ts'
+import { eventually, type LabWallet, type NodeLab, wordsOf } from './node-lab.ts'
 
 /** What happens between a wallet and a node, of whatever currency and however the wallet asks. */
 export interface Story {
   /** A sentence of behaviour. */
   readonly title: string
   run(t: ExecutionContext, lab: NodeLab): Promise<void>
-}
-
-/** Runs a story in a lab; the title of the test names the lab. */
-export const runStory = (
-  test: (title: string, run: (t: ExecutionContext) => Promise<void>) => void,
-  { title, run }: Story,
-  options: NodeLabOptions = {}
-): void => {
-  const { coin = litecoinLab, backend = 'electrum', format, delayMs } = options
-  const place = [coin.name, ...(format === undefined ? [] : [format]), `by ${backend}`].join(' ')
-  const late = delayMs === undefined ? '' : ', every reply late'
-  withNode(test, `${place}${late}: ${title}`, run, options)
 }
 
 /** 1 of a main unit, in native ones. */

@@ -39,7 +39,7 @@ const makeWorld = (t: ExecutionContext, server: string): SlowWorld => {
   const held: (() => void)[] = []
   let onTip: (() => void) | undefined
   const run = async (): Promise<void> => {
-    for (let turns = 0, seen = 0; turns < QUIET_TURNS; turns = seen === held.length ? turns + 1 : 0) {
+    for (let quiet = 0, seen = 0; quiet < QUIET_TICKS; quiet = seen === held.length ? quiet + 1 : 0) {
       seen = held.length
       await new Promise(resolve => setImmediate(resolve))
     }
@@ -78,7 +78,7 @@ const makeWorld = (t: ExecutionContext, server: string): SlowWorld => {
   return Object.assign(world, { paths, used, trips: () => trips, most: () => most, mineAtNextLook })
 }
 
-const QUIET_TURNS = 40
+const QUIET_TICKS = 40
 const SPEED = 20
 
 const isHistory = (path: string): boolean => path.endsWith('/txs')
