@@ -57,7 +57,7 @@ const main = async (): Promise<void> => {
   if (isJson) {
     const peerOf = peer === undefined ? null : reason === undefined ? PEER : { missing: reason }
     console.log(JSON.stringify({ machine, peer: peerOf, sections: reports }, undefined, 2))
-  } else say(`\n${summaryOf(reports)}`)
+  } else say(`\n${summaryOf(reports)}, in ${minutesOf(performance.now())}`)
   process.exitCode = reports.some(({ error }) => error !== undefined) ? 1 : 0
 }
 
@@ -113,6 +113,12 @@ const runApart = async ({ name, title }: NamedSection, context: SectionContext):
 
 const textOfReport = ({ title, result, error }: Report): string =>
   result === undefined ? `\n${title}\nFAILED: ${error}` : textOfSection(title, result)
+
+/** The time since the program began: `9 min 12 s`. */
+const minutesOf = (milliseconds: number): string => {
+  const seconds = Math.round(milliseconds / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
 
 const summaryOf = (reports: readonly Report[]): string => {
   const goals = reports.flatMap(({ result }) => result?.rows.flatMap(({ goals: own = [] }) => own) ?? [])

@@ -6,8 +6,8 @@ import { grouped, HISTORIES } from '../size/sizes.ts'
 export const newDevice: Section = async context => {
   const result = await climb(context, {
     ...HISTORIES,
-    quickForPeer: [10_000, 50_000],
-    slowForPeer: [],
+    quickForPeer: [10_000],
+    slowForPeer: [50_000],
     rounds: 3,
     plan: transactionCount => ({
       work: 'new-device',
