@@ -2,6 +2,7 @@ import type { KeyvStoreAdapter } from 'keyv'
 import {
   checkPath,
   type Disk,
+  isWalletError,
   parseJsonText,
   type StoragePlugin,
   WalletError
@@ -31,6 +32,9 @@ interface AdapterKind {
 
 type Adapter = new (...options: unknown[]) => KeyvStoreAdapter
 
+/** How long a write waits for another program's. */
+const BUSY_MS = 20_000
+
 /** A path has up to 1024 letters. */
 const TABLE = { table: 'holdfast', keySize: 1200 }
 
@@ -56,7 +60,8 @@ const redis: AdapterKind = {
 const sqlite: AdapterKind = {
   package: '@keyv/sqlite',
   list: keysOfTable,
-  make: (Sqlite, uri) => new Sqlite({ uri, ...TABLE })
+  // Another profile may have its accounts in the same file; only one at a time writes.
+  make: (Sqlite, uri) => new Sqlite({ uri, ...TABLE, busyTimeout: BUSY_MS })
 }
 
 /** The adapters by the scheme of their addresses. None is installed with Holdfast. */
@@ -155,6 +160,13 @@ const loadPackage = async (name: string): Promise<unknown> => {
   }
 }
 
+/** The failure of a write. SQLite that was busy has not begun with it. */
+const failedWrite = (key: string, error: unknown): WalletError => {
+  const failure = storageErrorOf(key, error)
+  const isBusy = isWalletError(failure, 'STORAGE_FAILED') && failure.details.reason === 'SQLITE_BUSY'
+  return isBusy ? failure : unconfirmed(failure)
+}
+
 /**
  * The part of a database whose keys begin with a name. Values are JSON of the text, since not every database keeps every
  * letter.
@@ -206,7 +218,7 @@ class NamedStore implements ListingStore {
         await this.#database.set(this.#prefix + key, JSON.stringify(value))
       } catch (error) {
         // The connection may have ended before the answer only.
-        throw unconfirmed(storageErrorOf(key, error))
+        throw failedWrite(key, error)
       }
       return true
     })
@@ -217,7 +229,7 @@ class NamedStore implements ListingStore {
       try {
         return await this.#database.delete(this.#prefix + key)
       } catch (error) {
-        throw unconfirmed(storageErrorOf(key, error))
+        throw failedWrite(key, error)
       }
     })
   }

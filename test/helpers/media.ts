@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Disk, StoragePlugin, Store } from '../../kernel/index.ts'
 import type { StoreChange } from '../../kernel/io/store.ts'
@@ -9,6 +10,7 @@ import { type LevelPackage, openLevelStore } from '../../plugins/storage/level.t
 import { openPostgresStore, type PostgresPackage } from '../../plugins/storage/postgres.ts'
 import { bytesOfLetters, letters } from './fault-store.ts'
 import { installNpmFolder } from './npm-folder.ts'
+import { compileSqlite } from './sqlite-adapter.ts'
 
 /** A place outside the process that a storage plugin keeps data in. It can be sent to another process, which opens the same. */
 export type Medium = FolderMedium | ServerMedium
@@ -19,7 +21,7 @@ interface FolderMedium {
 }
 
 interface ServerMedium {
-  readonly kind: 'postgres' | 'redis'
+  readonly kind: 'postgres' | 'redis' | 'sqlite'
   readonly url: string
   readonly name: string
 }
@@ -39,9 +41,9 @@ export const openMedium = async (medium: Medium): Promise<Disk> => {
       ? openFileDisk(medium.folder, { waitMs })
       : storeDisk(await openLevelStore(medium.folder, { waitMs, load: loadLevel }))
   const { kind, url, name } = medium
-  return kind === 'redis'
-    ? openKeyvDisk(url, { name, isUnprotected: true, load: loadPackage })
-    : storeDisk(await openPostgresStore(url, { name, waitMs, load: loadPostgres }))
+  return kind === 'postgres'
+    ? storeDisk(await openPostgresStore(url, { name, waitMs, load: loadPostgres }))
+    : openKeyvDisk(url, { name, isUnprotected: true, load: loadPackage })
 }
 
 /** The store that a disk is a table of; undefined if it is a disk alone. */
@@ -90,10 +92,14 @@ const changeOf = (key: string, value: string): StoreChange => ({
   value: bytesOfLetters(value)
 })
 
+/** The address of a database of SQLite. */
+export const sqliteUrl = (file: string): string => pathToFileURL(file).href.replace('file:', 'sqlite:')
+
 /** Loads a package that the tests have installed for the storage plugins. */
 export const loadPackage = async (name: string): Promise<unknown> => {
   const { lock, problem } = await installNpmFolder('test/nodes/stores/adapters')
   if (problem !== undefined) throw new Error(problem)
+  if (name === '@keyv/sqlite') await compileSqlite(join(dirname(lock), 'node_modules'))
   return import(pathToFileURL(createRequire(lock).resolve(name)).href)
 }
 

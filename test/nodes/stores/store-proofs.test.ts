@@ -6,7 +6,7 @@ import { surviveFull } from '../../helpers/full-media.ts'
 import { historyRounds, playHistory } from '../../helpers/history-run.ts'
 import { KILLED_STORIES, killAccounts } from '../../helpers/kill-accounts.ts'
 import { killSpends } from '../../helpers/kill-spends.ts'
-import { loadPostgres, mediumStorage } from '../../helpers/media.ts'
+import { kindOf, loadPostgres, mediumStorage, sqliteUrl } from '../../helpers/media.ts'
 import { mountSmallFolder } from '../../helpers/small-folder.ts'
 import { runStoreStory, storeStories } from '../../helpers/store-run.ts'
 import { mediumPlace } from '../../helpers/story-place.ts'
@@ -16,7 +16,7 @@ import { ADDED_KINDS, type AddedKind, makeTestMedia, missingKind } from './test-
 const media = makeTestMedia(test)
 
 /** On a disk of texts there are twice as many operations. */
-const partOf = (kind: AddedKind, part: number): number => (kind === 'redis' ? 2 * part : part)
+const partOf = (kind: AddedKind, part: number): number => (kindOf({ kind }) === 'disk' ? 2 * part : part)
 
 for (const kind of ADDED_KINDS) {
   if (missingKind(kind) !== undefined) continue
@@ -128,6 +128,22 @@ if (missingKind('redis') === undefined)
         open: async () => mediumStorage(medium),
         fill: () => limitRedis(url, 1),
         free: () => limitRedis(url, 0),
+        code: 'STORAGE_FULL'
+      })
+    }
+  )
+
+if (missingKind('sqlite') === undefined)
+  test.serial(
+    'a wallet whose SQLite is on a full file system shows what arrives, and saves it once there is room',
+    async t => {
+      const folder = mountSmallFolder(t)
+      if (folder === undefined) return t.pass()
+      const url = sqliteUrl(join(folder.path, 'wallets.db'))
+      await surviveFull(t, {
+        open: async () => mediumStorage({ kind: 'sqlite', url, name: 'a' }),
+        fill: async () => folder.fill(),
+        free: async () => folder.free(),
         code: 'STORAGE_FULL'
       })
     }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import test from 'ava'
@@ -18,36 +19,35 @@ import { testStoragePlugin } from '../../../testing/storage-suite.ts'
 import { homeFor, type Ran } from '../../helpers/command-line.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
-import { loadLevel, loadPackage, loadPostgres } from '../../helpers/media.ts'
+import { loadLevel, loadPackage, loadPostgres, sqliteUrl } from '../../helpers/media.ts'
 import { installNpmFolder } from '../../helpers/npm-folder.ts'
 import { surviveRestart } from '../../helpers/storage-story.ts'
-import { missingServer, type StoreServer, startPostgres, startRedis } from './servers.ts'
+import { missingServer, startPostgres, startRedis } from './servers.ts'
+import { ADDED_KINDS, type AddedKind, makeTestMedia, missingKind } from './test-media.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-stores-'))
-const servers = new Map<string, Promise<StoreServer>>()
-test.after.always(async () => {
-  for (const server of servers.values()) await (await server).stop()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
-})
-
-const serverOf = (kind: 'postgres' | 'redis'): Promise<StoreServer> => {
-  const known = servers.get(kind) ?? (kind === 'redis' ? startRedis() : startPostgres())
-  servers.set(kind, known)
-  return known
-}
+const media = makeTestMedia(test)
+test.after.always(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
 
 /** The storage plugins that need what is not installed with the wallet; each opens a place again by its name. */
-const kinds: Readonly<Record<'level' | 'postgres' | 'redis', (place: string) => Promise<StoragePlugin>>> = {
+const kinds: Readonly<Record<AddedKind, (place: string) => Promise<StoragePlugin>>> = {
   level: async place => levelStorage(join(folder, place), { load: loadLevel }),
-  postgres: async place => postgresAt((await serverOf('postgres')).url, place),
+  postgres: async place => postgresAt(await media.url('postgres'), place),
   redis: async place =>
-    keyvStorage((await serverOf('redis')).url, { name: place, isUnprotected: true, load: loadPackage })
+    keyvStorage(await media.url('redis'), { name: place, isUnprotected: true, load: loadPackage }),
+  sqlite: async place =>
+    keyvStorage(sqliteUrl(join(folder, 'wallets.db')), {
+      name: place,
+      isUnprotected: true,
+      load: loadPackage
+    })
 }
 
-for (const [kind, open] of Object.entries(kinds)) {
-  const missing = kind === 'level' ? undefined : missingServer(kind as 'postgres' | 'redis')
+for (const kind of ADDED_KINDS) {
+  const open = kinds[kind]
+  const missing = missingKind(kind)
   if (missing !== undefined) {
-    test(`${kind} is examined where its server is installed`, t => {
+    test(`${kind} is examined where what it needs is installed`, t => {
       t.log(missing)
       t.not(process.env.HOLDFAST_CI, '1')
     })
@@ -214,7 +214,33 @@ for (const [kind, start, plugin] of [
   })
 }
 
-test('the command line keeps accounts in LevelDB and PostgreSQL, and in Redis once its owner says that no other program uses it', async t => {
+if (missingKind('sqlite') === undefined)
+  test('a write to SQLite waits while another program writes to the same file', async t => {
+    const file = join(folder, 'shared.db')
+    const disk = await openKeyvDisk(sqliteUrl(file), { name: 'a', isUnprotected: true, load: loadPackage })
+    await loadPackage('@keyv/sqlite')
+    const { default: sqlite3 } = (await loadPackage('sqlite3')) as { readonly default: SqlitePackage }
+    const other = new sqlite3.Database(file)
+    const run = (sql: string): Promise<void> =>
+      new Promise((resolve, reject) => other.exec(sql, error => (error === null ? resolve() : reject(error))))
+    await run('BEGIN IMMEDIATE')
+    const writing = disk.setText('x', '1')
+    await sleep(3000)
+    await run('COMMIT')
+    await writing
+    t.is(await disk.getText('x'), '1')
+    await disk.close?.()
+    other.close()
+  })
+
+/** The part of the package `sqlite3` that a test needs. */
+interface SqlitePackage {
+  readonly Database: new (
+    file: string
+  ) => { exec(sql: string, done: (error: Error | null) => void): void; close(): void }
+}
+
+test('the command line keeps accounts in LevelDB and PostgreSQL, and in Redis and SQLite once their owner says that no other program uses them', async t => {
   const home = homeFor(t)
   const { lock } = await installNpmFolder('test/nodes/stores/adapters')
   const config = join(home, 'config', 'default')
@@ -228,9 +254,14 @@ test('the command line keeps accounts in LevelDB and PostgreSQL, and in Redis on
   }
   const urls = [pathToFileURL(join(home, 'wallets')).href.replace('file:', 'level:')]
   for (const kind of ['postgres', 'redis'] as const)
-    if (missingServer(kind) === undefined) urls.push((await serverOf(kind)).url)
+    if (missingServer(kind) === undefined) urls.push(await media.url(kind))
+  if (missingKind('sqlite') === undefined) {
+    await loadPackage('@keyv/sqlite')
+    urls.push(sqliteUrl(join(home, 'wallets.db')))
+  }
   for (const [count, url] of urls.entries()) {
-    await run(`profile store default ${url}${url.startsWith('redis:') ? ' --unprotected' : ''}`)
+    const flag = /^(?:redis|sqlite):/.test(url) ? ' --unprotected' : ''
+    await run(`profile store default ${url}${flag}`)
     t.deepEqual((await run('account list')).accounts, [])
     await run(`account create alice${count} --secrets-stdin`)
     await run('wallets create bitcoin --name Savings --secrets-stdin')

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestFn } from 'ava'
-import type { Medium } from '../../helpers/media.ts'
+import { type Medium, sqliteUrl } from '../../helpers/media.ts'
+import { missingSqlite } from '../../helpers/sqlite-adapter.ts'
 import { missingServer, type StoreServer, startPostgres, startRedis } from './servers.ts'
 
 /** The kinds of media that need what is not installed with the wallet. */
-export const ADDED_KINDS = ['level', 'postgres', 'redis'] as const
+export const ADDED_KINDS = ['level', 'postgres', 'redis', 'sqlite'] as const
 
 /** One of {@link ADDED_KINDS}. */
 export type AddedKind = (typeof ADDED_KINDS)[number]
@@ -21,7 +22,7 @@ export interface TestMedia {
 
 /** Why a kind cannot be tested here; undefined if it can. */
 export const missingKind = (kind: AddedKind): string | undefined =>
-  kind === 'level' ? undefined : missingServer(kind)
+  kind === 'level' ? undefined : kind === 'sqlite' ? missingSqlite() : missingServer(kind)
 
 /** Makes the media of a test file, and ends them with it. */
 export const makeTestMedia = (test: TestFn): TestMedia => {
@@ -42,7 +43,8 @@ export const makeTestMedia = (test: TestFn): TestMedia => {
     async make(kind) {
       count += 1
       const name = `place-${count}`
-      return kind === 'level' ? { kind, folder: join(folder, name) } : { kind, url: await url(kind), name }
+      if (kind === 'level') return { kind, folder: join(folder, name) }
+      return { kind, url: kind === 'sqlite' ? sqliteUrl(join(folder, name)) : await url(kind), name }
     }
   }
 }

@@ -114,6 +114,14 @@ test.serial('a database that has no room says so, and that nothing has changed',
   }
 })
 
+test.serial('a write that SQLite was too busy for does not say that it may be saved', async t => {
+  const disk = await open('sqlite://wallets')
+  FakeAdapter.failure = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
+  const error = await t.throwsAsync(disk.setText('a', '1'))
+  FakeAdapter.failure = undefined
+  t.true(isWalletError(error, 'STORAGE_FAILED') && error.details.mayBeSaved === undefined)
+})
+
 test.serial(
   'a batch that LevelDB does not confirm may be saved, also for want of room, and one when closed is not',
   async t => {
