@@ -3,14 +3,15 @@ import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
-import type { Json } from '../../kernel/index.ts'
+import type { Json, StoragePlugin } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import type { Death } from './deadly-storage.ts'
 import { openDevice, waitFor } from './device.ts'
 import { drawSteps } from './drawn-runs.ts'
-import { makeFaultMedium } from './fault-store.ts'
-import type { SpenderOrder, SpenderStep } from './killed-spender.ts'
+import { type MemoryKind, makeFaultMedium } from './fault-store.ts'
+import type { SpenderOrder } from './killed-spender.ts'
 import { type Contents, fillMedium, kindOf, type Medium, mediumStorage, storageOn } from './media.ts'
+import type { SpenderStep, SpenderTask } from './spender-story.ts'
 
 const io = makeNodeIo()
 const SPENDER = fileURLToPath(new URL('./killed-spender.js', import.meta.url))
@@ -18,7 +19,7 @@ const FUNDS = 100_000n
 const RECEIVED = 50_000n
 const PAID = 40_000n
 
-/** Where the wallets of {@link killSpends} are. */
+/** Where the process that is killed has its data, on media of one kind. */
 export interface KillOptions {
   readonly kind: Medium['kind']
   /** Makes an empty medium of that kind. */
@@ -26,9 +27,56 @@ export interface KillOptions {
   readonly moments: readonly Death['moment'][]
   /** Of the operations, each `part`-th is tried, or all in a full run. */
   readonly part: number
-  /** Looks at a medium whose wallet was opened again. */
-  check?(medium: Medium, name: string): void
 }
+
+/** A place where a wallet is, and what kills it there. */
+export interface KillPlace {
+  fill(contents: Contents): Promise<void>
+  /** Runs {@link receiveNotePay} there until it ends or dies. */
+  run(world: FakeWorld, order: Death & SpenderTask): Promise<KilledRun>
+  /** What opens it again. */
+  storage(): Promise<StoragePlugin>
+  /** Looks at it when its wallet was opened again. */
+  check?(name: string): void
+}
+
+/** What is left of a run. */
+export interface KilledRun {
+  readonly wasKilled: boolean
+  readonly steps: readonly SpenderStep[]
+}
+
+/** The kills of {@link killSpends}. */
+export interface SpendKills extends Pick<KillOptions, 'moments' | 'part'> {
+  readonly name: string
+  /** What a place is filled with. */
+  readonly contents: MemoryKind
+  makePlace(): Promise<KillPlace>
+}
+
+/** Kills of processes on media. */
+export const mediumKills = (
+  options: KillOptions,
+  check?: (medium: Medium, name: string) => void
+): SpendKills => ({
+  moments: options.moments,
+  part: options.part,
+  name: options.kind,
+  contents: kindOf(options),
+  async makePlace() {
+    const medium = await options.makeMedium()
+    return {
+      fill: contents => fillMedium(medium, contents),
+      storage: async () => mediumStorage(medium),
+      check: name => check?.(medium, name),
+      async run(world, order) {
+        const { authServer, infoServers, syncServers, electrumServers, close } = await serveFakeWorld(world)
+        const servers = { authServer, infoServers, syncServers, electrumServers }
+        return runSpender({ ...order, ...servers, medium }).finally(close)
+      }
+    }
+  }
+})
 
 /**
  * Kills a process whose wallet receives, notes, pays and syncs, at one operation of its medium after the other, and opens the wallet again:
@@ -38,17 +86,17 @@ export interface KillOptions {
  */
 export const killSpends = async (
   t: ExecutionContext,
-  options: KillOptions
+  options: SpendKills
 ): Promise<{ readonly operations: number; readonly kills: number; readonly paid: number }> => {
-  const home = await makeHome(options)
-  const run = async (death: Death): Promise<Killed> => killIn(home, await options.makeMedium(), death)
+  const home = await makeHome(options.contents)
+  const run = async (death: Death): Promise<Killed> => killIn(home, await options.makePlace(), death)
   const whole = await run({ killAt: 0, moment: 'during' })
-  t.is(whole.signal, null)
+  t.false(whole.wasKilled)
   t.deepEqual(
     whole.steps.map(({ step }) => step),
     ['noted', 'spent', 'synced']
   )
-  t.is(await recover(t, { ...whole, name: 'whole', options }), 'paid')
+  t.is(await recover(t, { ...whole, name: 'whole' }), 'paid')
 
   const outcomes: ('not paid' | 'paid')[] = []
   let operations = 0
@@ -57,9 +105,9 @@ export const killSpends = async (
     // Syncs share their writes, so that the number of operations varies: go on until none is left to die at.
     for (let killAt = first; ; killAt += step) {
       const killed = await run({ killAt, moment })
-      const name = `${options.kind}, killed ${moment} operation ${killAt}`
-      const outcome = await recover(t, { ...killed, name, options })
-      if (killed.signal === null) {
+      const name = `${options.name}, killed ${moment} operation ${killAt}`
+      const outcome = await recover(t, { ...killed, name })
+      if (!killed.wasKilled) {
         operations = Math.max(operations, killAt - 1)
         break
       }
@@ -77,10 +125,9 @@ interface Home {
   readonly received: string
 }
 
-const makeHome = async (medium: Pick<Medium, 'kind'>): Promise<Home> => {
+const makeHome = async (kind: MemoryKind): Promise<Home> => {
   const contents = new Map<string, string>()
   const world = makeFakeWorld({ io })
-  const kind = kindOf(medium)
   const storage = storageOn(kind, async () => makeFaultMedium(kind, contents))
   const kernel = await openDevice(world, { storage })
   const account = await kernel.context.createAccount({ username: 'alice', password: 'Correct horse 1' })
@@ -100,28 +147,23 @@ const makeHome = async (medium: Pick<Medium, 'kind'>): Promise<Home> => {
   return { contents, saved: world.toJson(), payTo: publicAddress, received }
 }
 
-interface Killed {
-  readonly medium: Medium
+interface Killed extends KilledRun {
+  readonly place: KillPlace
   readonly world: FakeWorld
   readonly received: string
-  readonly signal: NodeJS.Signals | null
-  readonly steps: readonly SpenderStep[]
 }
 
 const killIn = async (
   { contents, saved, payTo, received }: Home,
-  medium: Medium,
+  place: KillPlace,
   death: Death
 ): Promise<Killed> => {
-  await fillMedium(medium, contents)
+  await place.fill(contents)
   const world = makeFakeWorld({ io, saved })
-  const { authServer, infoServers, syncServers, electrumServers, close } = await serveFakeWorld(world)
-  const servers = { authServer, infoServers, syncServers, electrumServers }
-  const ran = await runSpender({ ...death, ...servers, medium, payTo, received }).finally(close)
-  return { ...ran, medium, world, received }
+  return { ...(await place.run(world, { ...death, payTo, received })), place, world, received }
 }
 
-const runSpender = (order: SpenderOrder): Promise<Pick<Killed, 'signal' | 'steps'>> =>
+const runSpender = (order: SpenderOrder): Promise<KilledRun> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [SPENDER, JSON.stringify(order)], {
       stdio: ['ignore', 'pipe', 'inherit']
@@ -135,23 +177,18 @@ const runSpender = (order: SpenderOrder): Promise<Pick<Killed, 'signal' | 'steps
       if (code !== null && code !== 0) reject(new Error(`The process ended with ${code}`))
       // A line that was cut off was heard by nobody.
       const lines = output.split('\n').slice(0, -1)
-      resolve({ signal, steps: lines.map(line => JSON.parse(line) as SpenderStep) })
+      resolve({ wasKilled: signal === 'SIGKILL', steps: lines.map(line => JSON.parse(line) as SpenderStep) })
     })
   })
-
-interface Recovered extends Killed {
-  readonly name: string
-  readonly options: KillOptions
-}
 
 /** Starts again after the kill and checks every promise. */
 const recover = async (
   t: ExecutionContext,
-  { world, medium, steps, received, name, options }: Recovered
+  { world, place, steps, received, name }: Killed & { readonly name: string }
 ): Promise<'not paid' | 'paid'> => {
   const errors: string[] = []
   const onError = (source: string, error: unknown): void => void errors.push(`${source}: ${error}`)
-  const kernel = await openDevice(world, { storage: mediumStorage(medium), onError })
+  const kernel = await openDevice(world, { storage: await place.storage(), onError })
   const account = await kernel.context.loginWithPassword('alice', 'Correct horse 1')
   const [walletId = ''] = account.getSnapshot().walletIds
   const wallet = await account.openWallet(walletId)
@@ -181,7 +218,7 @@ const recover = async (
   await account.sync()
   await kernel.close()
   t.deepEqual(errors, [], name)
-  options.check?.(medium, name)
+  place.check?.(name)
 
   const second = await openDevice(world)
   const again = await second.context.loginWithPassword('alice', 'Correct horse 1')

@@ -1,26 +1,19 @@
-import { createKernel, nativeAmount } from '../../kernel/index.ts'
+import { createKernel } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'
 import { type Death, deadlyStorage } from './deadly-storage.ts'
-import { CHEAP_SNRP, waitFor } from './device.ts'
+import { CHEAP_SNRP } from './device.ts'
 import type { Medium } from './media.ts'
+import { receiveNotePay, type SpenderStep, type SpenderTask } from './spender-story.ts'
 
 /** What the parent tells a spender. */
-export interface SpenderOrder extends Death {
+export interface SpenderOrder extends Death, SpenderTask {
   readonly medium: Medium
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]
   readonly electrumServers: readonly string[]
-  readonly payTo: string
-  /** The txid of a payment that waits for the wallet. */
-  readonly received: string
 }
-
-/** What it has been answered: a line of JSON each. */
-export type SpenderStep =
-  | { readonly step: 'noted' | 'synced' }
-  | { readonly step: 'spent'; readonly txid: string }
 
 // A program: `node killed-spender.js <order as JSON>`. Its wallet receives a payment, which it notes; then it pays, and syncs. It kills
 // itself without warning at the given operation.
@@ -38,22 +31,11 @@ const kernel = await createKernel({
   pluginOptions: { bitcoin: { network: 'regtest', servers: [...order.electrumServers] } },
   plugins: [storage.plugin, bitcoin]
 })
-const account = await kernel.context.loginWithPassword('alice', 'Correct horse 1')
-const [walletId = ''] = account.getSnapshot().walletIds
-storage.isArmed = true
-const wallet = await account.openWallet(walletId)
-await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
-await waitFor(async () => (await wallet.getTransactions()).length === 2)
-await wallet.saveTxMetadata(order.received, { notes: 'salary' })
-say({ step: 'noted' })
-const draft = await wallet.makeSpend({
-  tokenId: null,
-  spendTargets: [{ publicAddress: order.payTo, nativeAmount: nativeAmount('40000') }],
-  metadata: { name: 'Landlord', notes: 'rent' }
+await receiveNotePay(kernel.context, order, {
+  say,
+  begin: () => {
+    storage.isArmed = true
+  }
 })
-const { txid } = await wallet.spend(draft)
-say({ step: 'spent', txid })
-await account.sync()
-say({ step: 'synced' })
 storage.isArmed = false
 await kernel.close()

@@ -7,7 +7,7 @@ import type { ExecutionContext } from 'ava'
 /** A folder on a file system of 16 MB of its own. */
 export interface SmallFolder {
   readonly path: string
-  /** Takes all room that is left. */
+  /** Takes all room that is left; more than once, too. */
   fill(): void
   /** Gives it back. */
   free(): void
@@ -28,7 +28,7 @@ export const mountSmallFolder = (t: ExecutionContext): SmallFolder | undefined =
   return {
     path,
     fill() {
-      const file = openSync(filler, 'w')
+      const file = openSync(filler, 'a')
       try {
         for (;;) writeSync(file, Buffer.alloc(4096, 1))
       } catch {

@@ -5,7 +5,7 @@ import { drawPart, drawSeed, runCount } from '../../helpers/drawn-runs.ts'
 import { surviveFull } from '../../helpers/full-media.ts'
 import { historyRounds, playHistory } from '../../helpers/history-run.ts'
 import { KILLED_STORIES, killAccounts } from '../../helpers/kill-accounts.ts'
-import { killSpends } from '../../helpers/kill-spends.ts'
+import { type KillOptions, killSpends, mediumKills } from '../../helpers/kill-spends.ts'
 import { kindOf, loadPostgres, mediumStorage, sqliteUrl } from '../../helpers/media.ts'
 import { mountSmallFolder } from '../../helpers/small-folder.ts'
 import { runStoreStory, storeStories } from '../../helpers/store-run.ts'
@@ -25,12 +25,13 @@ for (const kind of ADDED_KINDS) {
     `a wallet in ${kind} that is killed at any batch while it receives, notes, pays and syncs forgets nothing and pays once`,
     async t => {
       t.timeout(600_000)
-      const { operations, kills, paid } = await killSpends(t, {
+      const options: KillOptions = {
         kind,
         makeMedium: () => media.make(kind),
         moments: ['before', 'during', 'after'],
         part: partOf(kind, 8)
-      })
+      }
+      const { operations, kills, paid } = await killSpends(t, mediumKills(options))
       t.log(`${kills} kills at ${operations} operations, after which the payment had happened in ${paid}`)
       t.true(operations > 5)
     }
@@ -109,9 +110,9 @@ if (missingKind('postgres') === undefined)
         open: async () => mediumStorage(medium),
         // What the server answers when a table cannot be extended.
         fill: () =>
-          run(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+          run(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$;
-          CREATE TRIGGER refusing BEFORE INSERT OR UPDATE ON holdfast EXECUTE FUNCTION refuse()`),
+          CREATE OR REPLACE TRIGGER refusing BEFORE INSERT OR UPDATE ON holdfast EXECUTE FUNCTION refuse()`),
         free: () => run('DROP TRIGGER refusing ON holdfast'),
         code: 'STORAGE_FULL'
       })
