@@ -114,9 +114,13 @@ const tabKillPlace = (profile: BrowserContext, name: string): KillPlace => {
       const { tab, store } = await openNewTab()
       let operations = 0
       let isArmed = false
+      let isDead = false
       let die = (): void => {}
       const death = new Promise<'dead'>(resolve => {
-        die = () => resolve('dead')
+        die = () => {
+          isDead = true
+          resolve('dead')
+        }
       })
       // Whoever asks a closed tab gets no answer.
       const alive = async <T>(answer: Promise<T>): Promise<T> => {
@@ -145,10 +149,11 @@ const tabKillPlace = (profile: BrowserContext, name: string): KillPlace => {
         isArmed = true
       }
       const say = (step: SpenderStep): void => void steps.push(step)
-      const ended = await Promise.race([receiveNotePay(kernel.context, task, { begin, say }), death])
-      if (ended !== 'dead') await kernel.close()
+      await Promise.race([receiveNotePay(kernel.context, task, { begin, say }), death])
+      isArmed = false
+      if (!isDead) await kernel.close()
       await tab.close()
-      return { wasKilled: ended === 'dead', steps }
+      return { wasKilled: isDead, steps }
     }
   }
 }
