@@ -350,6 +350,26 @@ test('a payment that is recorded while it is being forgotten stays, with its id,
   }
 })
 
+test('a payment that is sent or recorded while its removal is on its way keeps its id and its time', async t => {
+  for (const call of ['broadcastTx', 'saveTx'] as const) {
+    const home = await makeHome(t)
+    const { wallet, ids } = home
+    const signed = await wallet.signTx(await wallet.makeSpend(pay()))
+    const [before] = wallet.getSnapshot().openPayments
+    await new Promise(resolve => setTimeout(resolve, 5))
+    const removed = makeGate()
+    home.beforeWrite = () => removed.opened
+    const forgetting = wallet.forgetTx(signed.txid)
+    const calling = wallet[call](signed)
+    for (let n = 0; n < 50; n += 1) await new Promise(resolve => setImmediate(resolve))
+    removed.open()
+    await forgetting
+    await calling
+    t.is(wallet.getSnapshot().openPayments[0]?.at, before?.at, call)
+    t.is(ids.size, 1, call)
+  }
+})
+
 test('a payment that was sent elsewhere is watched as signed once it is recorded, and is no spend of this wallet', async t => {
   const { wallet, steps } = await makeHome(t)
   const signed = await wallet.signTx(await wallet.makeSpend(pay()))
