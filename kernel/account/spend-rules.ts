@@ -5,6 +5,7 @@ import { Mutex } from '../base/mutex.ts'
 import { isoOf } from '../base/time.ts'
 import type { AccountRules, KeyRequest, PaymentReservation, ReservationFacts } from '../keys/key-gate.ts'
 import type { Login } from '../login/login.ts'
+import { pluginStore } from '../plugins/plugin-store.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateService } from '../rates/service.ts'
 import { type BulkStore, storeBelow } from '../repo/store/bulk.ts'
@@ -347,7 +348,10 @@ export class SpendRules implements AccountRules {
     }
     await this.#options.services.hooks.judgeRules.promise({
       contextFor: (pluginId): RuleContext =>
-        Object.freeze({ ...facts, store: storeBelow(this.#store, `plugin/${pluginId}/`) })
+        Object.freeze({
+          ...facts,
+          store: pluginStore(storeBelow(this.#store, `plugin/${pluginId}/`), pluginId)
+        })
     })
     // A device does not approve its own payments.
     for (const [ruleId, { approvers, ...verdict }] of verdicts) {

@@ -266,7 +266,7 @@ export interface EngineStore {
   /** Lists the entries whose key begins with `prefix`, in no particular order. */
   entries(prefix: string): Iterable<readonly [key: string, text: string]>
   /**
-   * Writes all or nothing; null deletes. Resolves when durable; during `saveTx` at once, and it is durable with the payment.
+   * Writes all or nothing; null deletes. Resolves when durable.
    *
    * @throws BOGUS_DATA for what is no text
    */

@@ -73,8 +73,6 @@ export interface WriteOptions {
    * stored, it holds nothing, and the write fails like any other.
    */
   readonly onHeld?: ((failure: unknown) => void) | undefined
-  /** It is saved with the write that comes next, or before a read that waits for earlier writes, or when the store is closed. */
-  readonly mayWait?: boolean | undefined
 }
 
 /** A store with two parts: entries in memory that are read at once, and tables of many. */

@@ -65,9 +65,7 @@ interface Write {
   readonly reject: (error: unknown) => void
 }
 
-type NewWrite = Pick<Write, 'changes'> &
-  Partial<Pick<Write, 'isNote' | 'isSettling' | 'onHeld'>> &
-  WriteOptions
+type NewWrite = Pick<Write, 'changes'> & Partial<Pick<Write, 'isNote' | 'isSettling' | 'onHeld'>>
 
 /** The key of the value by which a store below, {@link LogStoreOptions.lossMark}, remembers that it has lost something. */
 export const LOSS_KEY: Uint8Array = Uint8Array.of(0)
@@ -169,17 +167,16 @@ export class SealedStore implements BulkStore {
    * @throws STORAGE_FULL, STORAGE_FAILED; the store then is as before and can be written again. Where STORAGE_FAILED says
    *   `mayBeSaved` it shows what is there
    */
-  async write(changes: StoreChanges, options: WriteOptions = {}): Promise<void> {
+  async write(changes: StoreChanges, { onHeld }: WriteOptions = {}): Promise<void> {
     if (this.#isClosed) throw closedError(this.#options.name)
     if (changes.size === 0) {
-      this.#begin()
       await Promise.all(this.#writes.map(({ done }) => done))
       return this.#unsaved.isHolding ? this.#enqueue({ changes }) : this.settleFailed()
     }
     for (const [key, change] of changes)
       if (this.#options.bulk.tableOf(key) !== undefined && !hasUtf8(key, change))
         throw halfCharacterError(key)
-    return this.#enqueue({ ...options, changes })
+    return this.#enqueue({ changes, onHeld })
   }
 
   /**
@@ -216,7 +213,7 @@ export class SealedStore implements BulkStore {
 
   /** Resolves when every write has ended, well or not. */
   async settled(): Promise<void> {
-    for (this.#begin(); this.#writing !== undefined; this.#begin()) await this.#writing
+    while (this.#writing !== undefined) await this.#writing
   }
 
   /** Finishes what was begun, then refuses writes and closes the store below. The entries stay readable. */
@@ -233,13 +230,7 @@ export class SealedStore implements BulkStore {
     await this.#unsaved.batch([])
   }
 
-  #enqueue({
-    changes,
-    isNote = false,
-    onHeld,
-    isSettling = false,
-    mayWait = false
-  }: NewWrite): Promise<void> {
+  #enqueue({ changes, isNote = false, onHeld, isSettling = false }: NewWrite): Promise<void> {
     let resolve: () => void = () => {}
     let reject: (error: unknown) => void = () => {}
     const done = new Promise<void>((onResolve, onReject) => {
@@ -249,13 +240,8 @@ export class SealedStore implements BulkStore {
     // Who waits for it hears of a failure; this only keeps it from being unhandled twice.
     done.catch(() => {})
     this.#writes.push({ changes, isNote, onHeld, isSettling, done, resolve, reject })
-    if (!mayWait) this.#begin()
+    this.#writing ??= this.#writeAll()
     return done
-  }
-
-  /** Saves what waits. */
-  #begin(): void {
-    if (this.#writes.length > 0) this.#writing ??= this.#writeAll()
   }
 
   async #writeAll(): Promise<void> {
@@ -391,10 +377,8 @@ export class SealedStore implements BulkStore {
     const known = this.#tables.get(prefix)
     if (known !== undefined) return known
     const recent = (name: string): string | BulkChange | null | undefined => this.#recent(prefix + name)
-    const written = async (): Promise<void> => {
-      this.#begin()
-      await Promise.allSettled(this.#writes.map(({ done }) => done))
-    }
+    const written = async (): Promise<void> =>
+      void (await Promise.allSettled(this.#writes.map(({ done }) => done)))
     const lost = (name: Uint8Array): void => this.#lose(name)
     const mayLand = (): boolean => this.#mayLand
     const table = new SealedTable({ io, key, store, prefix, blockLength, recent, written, mayLand, lost })

@@ -7,10 +7,10 @@ import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
 import { type EngineMethods, engineMethods } from '../../plugins/method-names.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'
+import { pluginStore } from '../../plugins/plugin-store.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
-import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/engine.ts'
-import type { PluginId } from '../../types/ids.ts'
+import type { CurrencyEngine, EngineCallbacks } from '../../types/engine.ts'
 import type { PublicWalletInfo, SecretWalletInfo } from '../../types/keys.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import type { EngineConfig } from './config.ts'
@@ -32,8 +32,6 @@ export interface EngineOptions {
   usedAddresses(): Promise<readonly string[]>
   /** The coins that no draft may take. */
   frozenCoins(engine: CurrencyEngine): Promise<readonly string[]>
-  /** True while a write of the kernel is about to come, with which the engine's own are saved. */
-  mayWait(): boolean
 }
 
 /**
@@ -45,16 +43,15 @@ export interface EngineOptions {
  */
 export const makeWalletEngine = async (
   wallet: EngineWallet,
-  options: EngineOptions
+  { callbacks, config, seenTxCheckpoint, reservedPayments, usedAddresses, frozenCoins }: EngineOptions
 ): Promise<CurrencyEngine> => {
-  const { callbacks, config, seenTxCheckpoint, reservedPayments, usedAddresses, frozenCoins } = options
-  const { services, info } = wallet
+  const { services, repo, info } = wallet
   const { pluginId } = info
   const files = engineFilesOf(wallet)
   const request = Object.freeze({
     walletInfo: await publicInfoOf(wallet),
     callbacks,
-    store: engineStore(wallet, options),
+    store: pluginStore(storeBelow(repo.local, ENGINE), pluginId),
     get localFiles() {
       return files('localFiles')
     },
@@ -100,41 +97,6 @@ export const captureEngine = async (
   const names = Object.fromEntries(Object.keys(declared).map(name => [name, true as const]))
   return Object.freeze({ ...engine, otherMethods: captureMethods<typeof otherMethods>(otherMethods, names) })
 }
-
-/** A store of one engine's own: nothing of the kernel's class is reached through it. */
-const engineStore = (
-  { repo, services, info }: EngineWallet,
-  { mayWait }: Pick<EngineOptions, 'mayWait'>
-): EngineStore => {
-  const store = storeBelow(repo.local, ENGINE)
-  const report = (error: unknown): void => services.report(`engine ${info.pluginId}`, error)
-  return Object.freeze({
-    get: (key: string) => store.get(key),
-    // No generator: engines would share its prototype with the kernel.
-    entries: (prefix: string) => [...store.entries(prefix)],
-    write: async (changes: ReadonlyMap<string, string | null>) => {
-      const copy = new Map(changes)
-      const size = checkEntries(info.pluginId, copy)
-      if (!mayWait() || size > MAX_WAITING) return store.write(copy)
-      // The engine does not wait for it: the kernel writes once the engine is done.
-      store.write(copy, { mayWait: true, onHeld: report }).catch(report)
-    }
-  })
-}
-
-/** The characters of changes of an engine's store. @throws BOGUS_DATA if one is no text: others share its batch */
-const checkEntries = (pluginId: PluginId, changes: ReadonlyMap<unknown, unknown>): number => {
-  let size = 0
-  for (const [key, text] of changes) {
-    if (typeof key !== 'string' || !(text === null || typeof text === 'string'))
-      throw new WalletError('BOGUS_DATA', { pluginId, what: 'store entry', path: '' })
-    size += key.length + (text?.length ?? 0)
-  }
-  return size
-}
-
-/** What is larger, in characters, is no part of a payment's write. */
-const MAX_WAITING = 100_000
 
 const PUBLIC_KEYS = 'public-keys'
 const ENGINE = 'engine/'

@@ -68,8 +68,6 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   #hasReportedDelay = false
   /** The engine is looking at the network. */
   #isSyncing = false
-  /** Payments that an engine saves at this moment. */
-  #savingCount = 0
 
   constructor(options: EngineSupervisorOptions, host: EngineHost) {
     this.#options = options
@@ -152,15 +150,6 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   /** Calls the engine if there is one, or is about to be; otherwise nothing happens. @throws as {@link call} */
   async callIfMade(what: string, call: (engine: CurrencyEngine) => Promise<void>): Promise<void> {
     if (this.#engine !== undefined && !this.#isClosed) await this.call(what, call)
-  }
-
-  /** Has the engine save a payment. What it writes meanwhile is saved with the write that the caller makes next. */
-  async savePayment(transaction: EngineTransaction): Promise<void> {
-    this.#savingCount += 1
-    const saving = this.call('saving a payment', engine => engine.saveTx(transaction))
-    await saving.finally(() => {
-      this.#savingCount -= 1
-    })
   }
 
   /** Looks at the network once, now. */
@@ -293,8 +282,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
       seenTxCheckpoint: await this.#host.checkpoint(),
       reservedPayments: this.#host.reservedPayments,
       usedAddresses: () => this.#host.usedAddresses(),
-      frozenCoins: engine => this.#host.frozenCoins(engine),
-      mayWait: () => this.#savingCount > 0
+      frozenCoins: engine => this.#host.frozenCoins(engine)
     })
     if (engine.getStakingStatus !== undefined) {
       services.inBackground(`engine ${info.pluginId}`, this.#fetchStakingStatus(engine, callbacks))

@@ -328,7 +328,7 @@ export class Spender implements SpenderOptions {
     const { history, journal, engine, services } = this
     let saving: Promise<void> | undefined
     const first = async (): Promise<void> => {
-      saving = engine.savePayment(engineCopyOf(sent))
+      saving = engine.call('saving a payment', live => live.saveTx(engineCopyOf(sent)))
       // No report and no edit of the wallet gets in meanwhile.
       const deadline = { clock: services.io.clock, milliseconds: 1000, what: 'saving a payment' }
       await withDeadline(deadline, () => saving)

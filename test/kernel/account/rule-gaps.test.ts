@@ -1,6 +1,7 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import type { NativeAmount, PolicyPlugin, RatePlugin } from '../../../kernel/index.ts'
+import type { RuleContext } from '../../../kernel/types/policy.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { spendRules } from '../../../plugins/policy/spend-rules.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
@@ -46,6 +47,24 @@ test('an outcome that is none keeps no stricter verdict away, whichever policy i
     const { wallet } = await openRuledDevice(t, { plugins, rules: [DAILY, weekly] })
     t.like(await refusalOf(pay(wallet, 101)), { rule: 'daily' })
   }
+})
+
+test('a policy has a store of texts, through which it reaches nothing else of the account', async t => {
+  const stores: RuleContext['store'][] = []
+  const keeper: PolicyPlugin = {
+    ...{ kind: 'policy', id: 'keeper' },
+    apply: ({ hooks }) => hooks.judgeRules.tapPromise('keeper', async ({ store }) => void stores.push(store))
+  }
+  const { wallet } = await openRuledDevice(t, { plugins: [keeper, spendRules], rules: [DAILY] })
+  await refusalOf(pay(wallet, 101))
+  const [store] = stores
+  if (store === undefined) return t.fail('it was not called')
+  t.deepEqual(Object.keys(store).sort(), ['entries', 'get', 'write'])
+  const wrong = new Map<string, unknown>([['count', 5]])
+  await t.throwsAsync(store.write(wrong as Map<string, string>), { code: 'BOGUS_DATA' })
+  await store.write(new Map([['count', '5']]))
+  t.is(store.get('count'), '5')
+  t.deepEqual([...store.entries('')], [['count', '5']])
 })
 
 test('no further policy makes a rule allow what the first one says it does not concern', async t => {
