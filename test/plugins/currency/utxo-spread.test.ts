@@ -138,6 +138,33 @@ test.serial(
   }
 )
 
+test.serial('a wallet that finds no room at its own server again goes back to where it was', async t => {
+  const others = ['s2', 's3', 's4', 's5', 's6', 's7', 's8', 's9'].map(name => `${name}.test`)
+  const hosts = ['node.home.arpa', ...others]
+  // The first has room for one wallet, each other for two.
+  const world = makeSpreadWorld(t, {
+    limits: [45, ...others.map(() => 66)],
+    ...{ hosts, kind: serverKinds.fulcrum, isHurried: true }
+  })
+  const made = await openMany(world, 2 * others.length)
+  const [own, ...rest] = world.servers
+  own?.kill()
+  for (const { wallet } of made) {
+    const looking = look(wallet)
+    await until('it has a server', () => isSynced(wallet))
+    await looking
+  }
+  const all = 26 * made.length
+  const watched = (): number => new Set(world.servers.flatMap(server => [...server.subscribed()])).size
+  t.is(watched(), all)
+  own?.revive()
+  world.pass(61_000)
+  await until('one is back', () => own?.subscribed().size === 26)
+  await until('every wallet has a server', () => watched() === all && rest.every(({ sent }) => sent > 0))
+  for (const { wallet } of made) await wallet.engine.syncNetwork({})
+  t.is(watched(), all)
+})
+
 test.serial("wallets go back to a server of one's own, and a payment on its way is not cut off", async t => {
   const hosts = ['node.home.arpa', 's2.test', 's3.test']
   const world = makeSpreadWorld(t, { limits: [9000, 9000, 9000], hosts, isHurried: true })

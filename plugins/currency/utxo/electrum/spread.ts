@@ -108,7 +108,9 @@ export class ServerSpread {
       (back === undefined ? this.#leastLoaded(live, expected, this.#shareOf) : undefined)
     if (within !== undefined) return within
     const free = back ?? this.#scores.freePlace(hasRoom)
-    if (free === undefined || used.length >= MAX_CONNECTIONS)
+    // A wallet that its own server refuses must be able to go back to where it was.
+    const others = used.filter(pool => !isPreferred(this.#scores.hostOf(pool)))
+    if (free === undefined || others.length >= MAX_CONNECTIONS)
       return this.#leastLoaded(live, expected) ?? this.#leastLoaded(open, expected)
     return this.#poolAt(free)
   }
@@ -370,7 +372,7 @@ export class WalletSeat {
 
 /** Subscriptions after which a server is spared as long as another one has fewer: an ElectrumX becomes slow from 3,000 on. */
 const SHARE = 5000
-/** The most connections that wallets share. */
+/** The most connections that wallets share to servers that are not the user's own. */
 const MAX_CONNECTIONS = 8
 /** Wallets that leave a lost server together. */
 const MOVES_AT_ONCE = 16
