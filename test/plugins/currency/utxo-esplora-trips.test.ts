@@ -30,7 +30,7 @@ interface SlowWorld extends TestWorld {
  * A world whose server speaks Esplora and takes a second for each answer. All that waits is answered once the wallet has nothing more to
  * do, so that trips are no matter of the machine's speed, and then a second has passed; between trips time runs twenty times as fast.
  */
-const makeWorld = (t: ExecutionContext, server: string): SlowWorld => {
+const makeWorld = (t: ExecutionContext, server: string, { isTimed = false } = {}): SlowWorld => {
   const base = makeNodeIo()
   const paths: string[] = []
   const used = new Set<string>()
@@ -51,6 +51,7 @@ const makeWorld = (t: ExecutionContext, server: string): SlowWorld => {
     const path = url.replace(/^https?:\/\/[^/]+\/api/, '')
     paths.push(path)
     await new Promise<void>(resolve => {
+      if (isTimed) return void setTimeout(resolve, 1000 / SPEED)
       held.push(resolve)
       if (held.length === 1) void run()
     })
@@ -163,4 +164,15 @@ test('a payment leaves before all that a wallet which starts has to ask', async 
   t.log(`${world.trips() - trips} trips`)
   t.true(world.trips() - trips <= 4, `${world.trips() - trips} trips`)
   await starting
+})
+
+// Making so many blocks would keep the others waiting.
+test.serial('a server that takes most of a minute to show its chain is not said to be silent', async t => {
+  const world = makeWorld(t, OWN, { isTimed: true })
+  const owner = await world.openWallet({ isStarted: false })
+  world.chain.fund(await addressOf(owner), '70000')
+  world.chain.mine(1500)
+  await owner.engine.startEngine()
+  await t.notThrowsAsync(owner.engine.syncNetwork({}))
+  t.is(detailsOf(owner).spendable, '70000')
 })

@@ -181,7 +181,8 @@ export class ElectrumPool {
    * Resolves once a server has passed its checks.
    *
    * @param isPatient - goes on waiting although every server has failed since: another try may come within the limit
-   * @throws NETWORK after `limitMs`, three times as much through a proxy, or when every server has failed
+   * @throws NETWORK after `limitMs`, three times as much through a proxy, unless a server is open and being checked; or when every
+   * server has failed
    */
   whenReady(limitMs: number, isPatient = false): Promise<void> {
     if (this.#isReady) return Promise.resolve()
@@ -200,9 +201,15 @@ export class ElectrumPool {
         if (error === undefined) resolve()
         else reject(error)
       }
-      const cancel = this.#io.clock.after(limitMs * patienceOf(this.#io), () =>
-        done(this.#turn.unreachable('The server does not answer'))
-      )
+      let cancel = (): void => undefined
+      const wait = (): void => {
+        cancel = this.#io.clock.after(limitMs * patienceOf(this.#io), () => {
+          // A server that has connected answers, or its connection ends; its headers may take a while.
+          if (this.isOpen && !isPatient) wait()
+          else done(this.#turn.unreachable('The server does not answer'))
+        })
+      }
+      wait()
       const waiting = {
         done,
         failuresLeft: isPatient ? Number.POSITIVE_INFINITY : this.#scores.servers.length
@@ -322,10 +329,8 @@ export class ElectrumPool {
   #open(): void {
     if (this.#opening !== undefined || this.#cancelRetry !== undefined || this.#clients.isEmpty) return
     const server = this.#turn.next()
-    if (server === undefined) {
-      this.#clients.each(client => client.onFault('No server is configured'))
-      return
-    }
+    if (server === undefined)
+      return void this.#clients.each(client => client.onFault('No server is configured'))
     const attempt = makeAbort()
     this.#opening = attempt
     let opened: ChainConnection | undefined
@@ -393,10 +398,11 @@ export class ElectrumPool {
   }
 
   async #greet(connection: ChainConnection, follower: TipFollower): Promise<void> {
-    const { checkpoint } = this.#network
     const span = this.#linked.nextSpan
+    // Electrum Personal Server cannot read two versions, and closes the connection.
+    const versions = this.#oldServers.has(connection.url) ? OLDEST : [OLDEST, NEWEST]
     const greeting = connection.callMany([
-      { method: 'server.version', params: ['holdfast', this.#versionsFor(connection)] },
+      { method: 'server.version', params: ['holdfast', versions] },
       { method: 'blockchain.headers.subscribe', params: [] },
       ...knownBlocksOf(this.#network).map(({ height }) => ({
         method: 'blockchain.block.header',
@@ -418,14 +424,9 @@ export class ElectrumPool {
     const newest = readTip(tip)
     const linked = follower.take(newest, span && { ...span, headers: (await early) ?? [] })
     // What one more request brings is waited for; the rest comes in the background.
-    const isShort = newest.height - (checkpoint?.height ?? 0) < SHORT
+    const isShort = newest.height - (this.#network.checkpoint?.height ?? 0) < SHORT
     if (isShort || (span !== undefined && newest.height < span.start + span.count)) await linked
     await fees
-  }
-
-  // Electrum Personal Server cannot read two versions, and closes the connection.
-  #versionsFor({ url }: ChainConnection): Json {
-    return this.#oldServers.has(url) ? OLDEST : [OLDEST, NEWEST]
   }
 
   #onPush(method: string, params: readonly Json[]): void {
