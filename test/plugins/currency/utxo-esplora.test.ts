@@ -293,7 +293,7 @@ test('where a server fails, breaks the protocol or lies, the next one is asked, 
     }
   ]
   for (const [at, twist] of failures.entries()) {
-    const world = makeWorld(t, { twist, servers: [SERVER, ELECTRUM], speed: 50 })
+    const world = makeWorld(t, { twist, servers: [SERVER, ELECTRUM], speed: 50, shortSpeed: 5 })
     const keys = (await world.openWallet({ isStarted: false })).privateKeys
     const carol = await world.openWallet({ isStarted: false, keys })
     world.chain.fund(await addressOf(carol), '90000')
