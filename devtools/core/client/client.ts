@@ -54,7 +54,7 @@ type Follower = (message: TableMessage, kernelId: string) => void
 
 /** Makes and restores the backups of a kernel in the same page; they throw what the kernel throws. */
 export interface AccountBackups {
-  /** Makes the backup of an open account; without its password undefined, where its rules ask for that. */
+  /** Makes the backup of an open account. Returns undefined if its rules require the password and none was given. */
   make(accountId: string, password?: string): Promise<string | undefined>
   /** Restores the account of a backup, and gives its name. */
   restore(backup: string, password: string): Promise<{ readonly username?: string }>
