@@ -32,7 +32,7 @@ interface AdapterKind {
 
 type Adapter = new (...options: unknown[]) => KeyvStoreAdapter
 
-/** How long a write waits for another program's. */
+/** The time that a write waits for another program's, in milliseconds. */
 const BUSY_MS = 20_000
 
 /** A path has up to 1024 letters. */

@@ -38,7 +38,7 @@ const tokenOf = (currencyCode: string, displayName: string) => ({
   networkLocation: { contractAddress: `0x${displayName}` }
 })
 
-/** What may differ between homes. */
+/** Options of {@link makeCutHome}. */
 export interface CutHomeOptions {
   /** With a PIN alone: nothing but this device leads to its keys. */
   readonly isLight?: boolean

@@ -6,7 +6,7 @@ import { kindOf, type Medium, openMedium, storageOn, storeUnder } from './media.
 export interface Death {
   /** From 1; 0 to live. */
   readonly killAt: number
-  /** Before the operation begins, while it goes on, or when it is durable and nobody knows. */
+  /** Before the operation begins, while it goes on, or when it is durable and has not been acknowledged. */
   readonly moment: 'after' | 'before' | 'during'
 }
 

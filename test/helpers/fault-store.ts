@@ -4,7 +4,7 @@ import { textOfKey } from '../../kernel/store/sorted-map.ts'
 import { type StoreDisk, storeDisk } from '../../kernel/store/store-disk.ts'
 import { type Fault, type FaultDisk, makeFaultDisk } from './fault-disk.ts'
 
-/** What a test keeps things on, in memory. */
+/** The two kinds of media in memory. */
 export type MemoryKind = 'disk' | 'store'
 
 /** A disk of texts in memory, or the disk over a store of bytes, that fails at one given write or batch. */

@@ -26,10 +26,10 @@ interface ServerMedium {
   readonly name: string
 }
 
-/** What a medium has, by path, or by key and value with a letter for each byte. */
+/** The contents of a medium, by path, or by key and value with a letter for each byte. */
 export type Contents = ReadonlyMap<string, string>
 
-/** Whether a medium is a disk of texts, or a store of bytes. */
+/** Returns `disk` for a disk of texts, `store` for a store of bytes. */
 export const kindOf = ({ kind }: Pick<Medium, 'kind'>): 'disk' | 'store' =>
   kind === 'level' || kind === 'postgres' ? 'store' : 'disk'
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const HEADERS = join(dirname(dirname(process.execPath)), 'include/node')
 const COMPILER = '/usr/bin/g++'
 
-/** Why SQLite's adapter cannot be compiled here; undefined if it can. */
+/** Returns the reason for which SQLite's adapter cannot be compiled here; undefined if it can. */
 export const missingSqlite = (): string | undefined => {
   const wanted = [COMPILER, '/usr/include/sqlite3.h', join(HEADERS, 'node_api.h')]
   const missing = wanted.find(path => !existsSync(path))

@@ -20,7 +20,7 @@ export interface TestMedia {
   url(kind: 'postgres' | 'redis'): Promise<string>
 }
 
-/** Why a kind cannot be tested here; undefined if it can. */
+/** Returns the reason for which a kind cannot be tested here; undefined if it can. */
 export const missingKind = (kind: AddedKind): string | undefined =>
   kind === 'level' ? undefined : kind === 'sqlite' ? missingSqlite() : missingServer(kind)
 

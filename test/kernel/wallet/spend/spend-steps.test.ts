@@ -176,7 +176,10 @@ test('bytes whose note cannot be written are not sent', async t => {
   home.beforeWrite = async () => {
     throw new WalletError('STORAGE_FULL', { path: 'any' })
   }
-  await t.throwsAsync(home.wallet.broadcastTx(signed), { code: 'STORAGE_FULL' })
+  const error = await t.throwsAsync<WalletError<'STORAGE_FULL'>>(home.wallet.broadcastTx(signed), {
+    code: 'STORAGE_FULL'
+  })
+  t.deepEqual(error?.details, { path: 'any' }, 'nothing says that the payment is sent later')
   t.false(home.steps.includes('broadcastTx'))
 })
 
