@@ -111,7 +111,8 @@ test('a start asks once for each script, four at a time, and shows what has come
   t.log(`shown after ${before} trips and ${early} scripts, in step after ${world.trips()} trips`)
   // One more than the gaps, as one is used.
   t.is(new Set(histories).size, SCRIPTS + 1)
-  t.true(world.trips() <= SCRIPTS / AT_ONCE + 13, `${world.trips()} trips`)
+  // Each script asked twice would be more than fifty.
+  t.true(world.trips() <= SCRIPTS / AT_ONCE + 20, `${world.trips()} trips`)
   t.is(world.most(), AT_ONCE)
 })
 
@@ -162,7 +163,8 @@ test('a payment leaves before all that a wallet which starts has to ask', async 
   const trips = world.trips()
   await owner.send({ spendTargets: [{ publicAddress: PAYEE, nativeAmount: nativeAmount('200000') }] })
   t.log(`${world.trips() - trips} trips`)
-  t.true(world.trips() - trips <= 4, `${world.trips() - trips} trips`)
+  // Behind the questions of the other one it would be about fifty.
+  t.true(world.trips() - trips <= 12, `${world.trips() - trips} trips`)
   await starting
 })
 
