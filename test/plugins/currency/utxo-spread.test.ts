@@ -22,6 +22,15 @@ const look = async ({ engine }: TestWallet): Promise<void> => {
   await engine.syncNetwork({})
 }
 
+/** Starts wallets one after another, each once the one before has a server. */
+const seatAll = async (made: readonly { readonly wallet: TestWallet }[]): Promise<void> => {
+  for (const { wallet } of made) {
+    const looking = look(wallet)
+    await until('it has a server', () => isSynced(wallet))
+    await looking
+  }
+}
+
 test.serial(
   'wallets spread over the named servers, none has more than it gives, and one that dies takes no wallet with it',
   async t => {
@@ -122,11 +131,7 @@ test.serial(
     const made = await openMany(world, others.length)
     const [own, ...rest] = world.servers
     own?.kill()
-    for (const { wallet } of made) {
-      const looking = look(wallet)
-      await until('it has a server', () => isSynced(wallet))
-      await looking
-    }
+    await seatAll(made)
     t.deepEqual(
       rest.map(server => server.subscribed().size),
       others.map(() => 26),
@@ -149,11 +154,7 @@ test.serial('a wallet that finds no room at its own server again goes back to wh
   const made = await openMany(world, 2 * others.length)
   const [own, ...rest] = world.servers
   own?.kill()
-  for (const { wallet } of made) {
-    const looking = look(wallet)
-    await until('it has a server', () => isSynced(wallet))
-    await looking
-  }
+  await seatAll(made)
   const all = 26 * made.length
   const watched = (): number => new Set(world.servers.flatMap(server => [...server.subscribed()])).size
   t.is(watched(), all)
