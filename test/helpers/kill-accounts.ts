@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
@@ -12,6 +11,7 @@ import type { KillOptions } from './kill-spends.ts'
 import type { AccountOrder } from './killed-account.ts'
 import { fillMedium, kindOf, readMedium } from './media.ts'
 import { type CutTally, makeCutTally, type Remains, recover } from './power-cuts.ts'
+import { runToDeath } from './run-to-death.ts'
 
 const io = makeNodeIo()
 const PROGRAM = fileURLToPath(new URL('./killed-account.js', import.meta.url))
@@ -63,28 +63,10 @@ const killIn = async (
   const world = makeFakeWorld({ io, saved: start.world })
   const { authServer, infoServers, syncServers, close } = await serveFakeWorld(world)
   const servers = { authServer, infoServers, syncServers }
-  const ran = run({ ...order, ...servers, medium, savings, spare, promises: book.promises })
-  const { signal, promises } = await ran.finally(close)
+  const full: AccountOrder = { ...order, ...servers, medium, savings, spare, promises: book.promises }
+  const { signal, lines: promises } = await runToDeath<Expected>(PROGRAM, full).finally(close)
   return {
     ...{ world: world.toJson(), files: await readMedium(medium), medium: kindOf({ kind }) },
     ...{ wasKilled: signal === 'SIGKILL', promises }
   }
 }
-
-const run = (order: AccountOrder): Promise<{ signal: NodeJS.Signals | null; promises: Expected[] }> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, JSON.stringify(order)], {
-      stdio: ['ignore', 'pipe', 'inherit']
-    })
-    let output = ''
-    child.stdout.on('data', chunk => {
-      output += chunk
-    })
-    child.once('error', reject)
-    child.once('close', (code, signal) => {
-      if (code !== null && code !== 0) reject(new Error(`${order.story}: the process ended with ${code}`))
-      // A line that was cut off was heard by nobody.
-      const lines = output.split('\n').slice(0, -1)
-      resolve({ signal, promises: lines.map(line => JSON.parse(line) as Expected) })
-    })
-  })

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
@@ -11,6 +10,7 @@ import { drawSteps } from './drawn-runs.ts'
 import { type MemoryKind, makeFaultMedium } from './fault-store.ts'
 import type { SpenderOrder } from './killed-spender.ts'
 import { type Contents, fillMedium, kindOf, type Medium, mediumStorage, storageOn } from './media.ts'
+import { runToDeath } from './run-to-death.ts'
 import type { SpenderStep, SpenderTask } from './spender-story.ts'
 
 const io = makeNodeIo()
@@ -163,23 +163,10 @@ const killIn = async (
   return { ...(await place.run(world, { ...death, payTo, received })), place, world, received }
 }
 
-const runSpender = (order: SpenderOrder): Promise<KilledRun> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [SPENDER, JSON.stringify(order)], {
-      stdio: ['ignore', 'pipe', 'inherit']
-    })
-    let output = ''
-    child.stdout.on('data', chunk => {
-      output += chunk
-    })
-    child.once('error', reject)
-    child.once('close', (code, signal) => {
-      if (code !== null && code !== 0) reject(new Error(`The process ended with ${code}`))
-      // A line that was cut off was heard by nobody.
-      const lines = output.split('\n').slice(0, -1)
-      resolve({ wasKilled: signal === 'SIGKILL', steps: lines.map(line => JSON.parse(line) as SpenderStep) })
-    })
-  })
+const runSpender = async (order: SpenderOrder): Promise<KilledRun> => {
+  const { signal, lines } = await runToDeath<SpenderStep>(SPENDER, order)
+  return { wasKilled: signal === 'SIGKILL', steps: lines }
+}
 
 /** Starts again after the kill and checks every promise. */
 const recover = async (
