@@ -173,11 +173,7 @@ const isValue = (value: unknown): boolean =>
 const isInOrder = (keys: readonly Uint8Array[], { after, before, reverse = false }: KeyRange): boolean => {
   const bounds = [after, before].map(key => key && textOfKey(key))
   const [first, last] = reverse ? bounds.reverse() : bounds
-  const texts = [
-    ...(first === undefined ? [] : [first]),
-    ...keys.map(textOfKey),
-    ...(last === undefined ? [] : [last])
-  ]
+  const texts = [first, ...keys.map(textOfKey), last].filter(text => text !== undefined)
   return texts.every((text, at) => {
     const next = texts[at + 1]
     return next === undefined || (reverse ? next < text : next > text) || keys.length === 0

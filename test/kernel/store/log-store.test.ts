@@ -351,6 +351,36 @@ test('a store reads parts of its chunks where the disk can', async t => {
   t.true(read < 40_000, `${read} letters were read`)
 })
 
+test('a value that is deleted or changed while it is read is gone or the new one, and nothing is lost', async t => {
+  for (const [change, expected] of [
+    [remove('a'), undefined],
+    [put('a', 'new'), bytes('new')]
+  ] as const) {
+    const files = new Map<string, string>()
+    // So long that no part of the chunk stays in memory.
+    await (await open(files)).store.batch([put('a', 'old'.repeat(10_000)), put('b', 'b')])
+    const plain = makeFaultDisk(files)
+    let isDue = false
+    const disk: Disk = {
+      ...plain,
+      list: folder => plain.list(folder),
+      getText: path => plain.getText(path),
+      async getSlice(path, start, end) {
+        if (!isDue) return (await plain.getText(path))?.slice(start, end)
+        isDue = false
+        await store.batch([change])
+        return undefined
+      }
+    }
+    const { store, losses } = await openOn(disk)
+    isDue = true
+    t.deepEqual(await store.getMany([bytes('a')]), [expected])
+    t.false(isDue)
+    t.deepEqual(losses, [])
+    t.deepEqual(await store.getMany([bytes('b')]), [bytes('b')])
+  }
+})
+
 test('a chunk of many keys, whose index takes more than one read, is read back', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
