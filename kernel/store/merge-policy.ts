@@ -50,7 +50,7 @@ const SMALLEST = 4096
  * @param sizes - the sizes of the chunks in bytes, oldest first
  */
 export const mergeCountOf = (sizes: readonly number[]): number => {
-  const top = Math.max(0, ...sizes.map(classOf))
+  const top = Math.max(...sizes.map(classOf))
   for (let limit = 0; limit <= top; limit += 1) {
     const count = newestWithin(sizes, limit)
     if (count > (FAN - 1) * (limit + 1)) return count
