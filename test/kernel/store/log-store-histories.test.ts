@@ -172,8 +172,10 @@ class History {
     const states = this.#batches.map(({ state }) => state)
     const saved = this.#batches.filter((_, i) => states[i] === 'saved')
     const content = applied(this.#content, saved)
-    const page = await store.keys({ limit: 100 }).catch(() => undefined)
-    const values = await store.getMany(names.map(keyOf)).catch(() => undefined)
+    const failed = (error: unknown): undefined =>
+      this.#must(error instanceof WalletError, `a read failed with ${error}`)
+    const page = await store.keys({ limit: 100 }).catch(failed)
+    const values = await store.getMany(names.map(keyOf)).catch(failed)
     const later = this.#batches.filter(({ state }, i) => states[i] !== 'saved' && state !== 'failed')
     for (const [i, name] of names.entries()) {
       const allowed = [
@@ -276,7 +278,7 @@ class History {
     return ever
   }
 
-  #must(holds: boolean, what: string): void {
+  #must(holds: boolean, what: string): undefined {
     if (!holds) throw new Error(`${this.#label}: ${what}`)
   }
 }
