@@ -11,6 +11,7 @@ import {
 import type { CryptoPort } from '../../kernel/io/io.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { type DeviceOptions, openDevice } from './device.ts'
+import { passWalletError } from './drawn-runs.ts'
 import { makeFaultDisk } from './fault-disk.ts'
 import { quickCrypto } from './quick-crypto.ts'
 
@@ -120,7 +121,7 @@ export const contentsOf = async (account: Account): Promise<unknown> => {
     states: wallets.map(({ archived, deleted, hidden, sortIndex }) => [archived, deleted, hidden, sortIndex]),
     name: wallet.name,
     rows: rows.map(({ txid, nativeAmount, metadata }) => [txid, nativeAmount, metadata.notes]),
-    item: await account.dataStore.getItem('notes', 'today').catch(() => undefined),
+    item: await account.dataStore.getItem('notes', 'today').catch(passWalletError),
     settings: account.currencyConfig('bitcoin').getSnapshot().userSettings
   }
 }

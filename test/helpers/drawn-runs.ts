@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava'
+import { WalletError } from '../../kernel/base/errors.ts'
 
 // `npm run test:proofs -- --full` sets it.
 const isFull = process.env.HOLDFAST_FULL === '1'
@@ -81,4 +82,9 @@ export const logCounts = (
       ...rows.map(([kind, n]) => `  ${String(n).padStart(6)}  ${kind}`)
     ].join('\n')
   )
+}
+
+/** Passes over a failure that a caller must expect, in a run that makes calls fail; one that is no {@link WalletError} is a fault. */
+export const passWalletError = (error: unknown): undefined => {
+  if (!(error instanceof WalletError)) throw error
 }

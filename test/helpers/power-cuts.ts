@@ -3,6 +3,7 @@ import type { CredentialWorld } from './credential-world.ts'
 import { type CutDevice, type CutStart, makeCutDevice, openCutPlace } from './cut-device.ts'
 import type { Fact, PromiseBook } from './cut-facts.ts'
 import type { CutHome, CutStory } from './cut-stories.ts'
+import { passWalletError } from './drawn-runs.ts'
 import type { Fault } from './fault-disk.ts'
 
 /** What many cases came to. */
@@ -206,7 +207,7 @@ const cutRecovery = async (
     const { world, files } = remains
     const device = makeCutDevice(openCutPlace(world), new Map(files), { ...remains, fault })
     const open = async (): Promise<void> => void (await (await device.logIn()).openAllWallets())
-    await device.until(open()).catch(() => {})
+    await device.until(open()).catch(passWalletError)
     return device
   }
   const { writeCount } = (await start()).disk

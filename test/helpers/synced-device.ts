@@ -1,6 +1,7 @@
 import { isWalletError } from '../../kernel/base/errors.ts'
 import { isTombstonePath } from '../../kernel/sync/tombstones.ts'
 import { type DeployedClient, makeDeployedClient } from './deployed-client.ts'
+import { passWalletError } from './drawn-runs.ts'
 import { type Edit, type EditHistory, WHOLE } from './edit-history.ts'
 import type { Fault, FaultDisk } from './fault-disk.ts'
 import { type MemoryKind, makeFaultMedium } from './fault-store.ts'
@@ -127,7 +128,7 @@ class OurDevice implements SyncedDevice {
 
   async restart(faults: readonly Fault[] = []): Promise<void> {
     for (const fault of faults) {
-      await this.#open(fault).catch(() => {})
+      await this.#open(fault).catch(passWalletError)
       if (this.#disk.hasFired) this.#network.note(`disk ${fault.kind} at opening`)
     }
     await this.#open()

@@ -14,7 +14,14 @@ import {
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { spendRules } from '../../plugins/policy/spend-rules.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
-import { drawSeed, logCounts, makeSeededRandom, runCount, type SeededRandom } from '../helpers/drawn-runs.ts'
+import {
+  drawSeed,
+  logCounts,
+  makeSeededRandom,
+  passWalletError,
+  runCount,
+  type SeededRandom
+} from '../helpers/drawn-runs.ts'
 import { type FaultDisk, makeFaultDisk } from '../helpers/fault-disk.ts'
 import { LedgerChain, type LedgerTx, makeLedgerCoin, type Reception } from '../helpers/ledger-coin.ts'
 
@@ -108,7 +115,7 @@ class Device {
   /** Ends the process at a moment between or within two writes, and begins another one over what is on the disk. */
   async kill(ids: readonly WalletId[]): Promise<void> {
     this.#disk?.cutPower()
-    await this.kernel?.close().catch(() => {})
+    await this.kernel?.close().catch(passWalletError)
     await this.open()
     await this.openWallets(ids)
   }
@@ -166,7 +173,7 @@ const add = (counts: Map<string, number>, kind: string): void =>
 
 const syncAll = async (device: Device): Promise<void> => {
   for (const wallet of device.wallets) {
-    await wallet.sync().catch(() => {})
+    await wallet.sync().catch(passWalletError)
     await wallet.lookAtOpenPayments().catch(() => [])
   }
 }
@@ -210,10 +217,10 @@ const runAction = async (t: ExecutionContext, device: Device, ids: readonly Wall
       scene.isRateKnown = random.oneIn(2)
       return
     case 'forget':
-      if (open.length > 0) await wallet.forgetTx(random.pick(open).txid).catch(() => {})
+      if (open.length > 0) await wallet.forgetTx(random.pick(open).txid).catch(passWalletError)
       return
     case 'resend':
-      if (open.length > 0) await wallet.resendTx(random.pick(open).txid).catch(() => {})
+      if (open.length > 0) await wallet.resendTx(random.pick(open).txid).catch(passWalletError)
       return
   }
 }
@@ -274,7 +281,7 @@ const runSchedule = async (
     await device.openWallets(ids)
   }
   for (let step = 0; step < STEPS; step++) await runAction(t, scene.random.pick(devices), ids)
-  for (const device of devices) await device.kernel?.close().catch(() => {})
+  for (const device of devices) await device.kernel?.close().catch(passWalletError)
   await world.close()
   mineAll(scene.chain)
   const most = mostInADay(scene.chain.txs.values())

@@ -5,6 +5,7 @@ import { sealText } from '../../kernel/crypto/box.ts'
 import { type Account, isWalletError } from '../../kernel/index.ts'
 import type { Box, WalletInfo } from '../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { passWalletError } from '../helpers/drawn-runs.ts'
 import { type KnownUser, makeKnownUser } from '../helpers/known-user.ts'
 import { makeToy } from '../helpers/toy-currency.ts'
 import { toyToken } from '../helpers/toy-home.ts'
@@ -274,7 +275,7 @@ const attack = async (t: ExecutionContext, kind: Kind): Promise<Outcome> => {
   })
   for (let i = 0; i < SYNCS; i += 1) {
     // An edit of every second sync meets the server's answer on its way.
-    if (i % 2 === 1) await account.dataStore.setItem('shop', 'item-3', `third ${i}`).catch(() => {})
+    if (i % 2 === 1) await account.dataStore.setItem('shop', 'item-3', `third ${i}`).catch(passWalletError)
     before.set('shop item-3', await account.dataStore.getItem('shop', 'item-3').catch(() => `third ${i}`))
     await account.sync().catch((error: unknown) => t.true(isWalletError(error), String(error)))
   }

@@ -4,6 +4,7 @@ import { TwoFactor } from '../../kernel/account/two-factor.ts'
 import { base58Of } from '../../kernel/crypto/encoding.ts'
 import { loginWithKey } from '../../kernel/login/methods/key.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
+import { passWalletError } from '../helpers/drawn-runs.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../helpers/fault-disk.ts'
 import { type LoginWorld, settle } from '../helpers/login-device.ts'
 import { recordsOf } from '../helpers/login-ids.ts'
@@ -86,7 +87,7 @@ const works = async (
   secrets: string[]
 ): Promise<boolean> => {
   for (const secret of secrets) {
-    const device = await open(secret).catch(() => undefined)
+    const device = await open(secret).catch(passWalletError)
     device?.login.close()
     if (device !== undefined) return true
   }

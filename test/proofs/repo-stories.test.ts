@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../kernel/base/errors.ts'
-import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, passWalletError, runCount } from '../helpers/drawn-runs.ts'
 import type { MemoryKind } from '../helpers/fault-store.ts'
 import { type Device, openDevice } from '../helpers/repo-device.ts'
 import { editText } from '../helpers/repo-texts.ts'
@@ -102,7 +102,7 @@ class RepoRun {
     else if (step.kind === 'lost answer') this.#store.beforeAnswer = () => Promise.reject(new Error('gone'))
     else {
       if (step.kind === 'crash') this.#disks[this.#at]?.cutPower()
-      if (step.kind === 'reopen') await this.#here.repo.close().catch(() => {})
+      if (step.kind === 'reopen') await this.#here.repo.close().catch(passWalletError)
       await this.#quiet()
       if (step.kind === 'other device') this.#at = 1 - this.#at
       else await this.open(this.#at)
@@ -113,7 +113,7 @@ class RepoRun {
   async end(): Promise<string[][][]> {
     await this.#quiet()
     for (const number of [0, 1]) {
-      await this.#devices[number]?.repo.close().catch(() => {})
+      await this.#devices[number]?.repo.close().catch(passWalletError)
       await this.open(number)
     }
     for (const number of [0, 1, 0, 1, 0]) await this.#devices[number]?.sync()
@@ -156,7 +156,7 @@ class RepoRun {
   }
 
   async #begin(task: Promise<unknown>, waits: boolean): Promise<void> {
-    const ended = task.catch(() => {})
+    const ended = task.catch(passWalletError)
     this.#busy.push(ended)
     if (waits) await ended
   }

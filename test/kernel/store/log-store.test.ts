@@ -6,6 +6,7 @@ import type { Disk } from '../../../kernel/io/disk.ts'
 import type { Store, StoreChange } from '../../../kernel/io/store.ts'
 import { openLogStore } from '../../../kernel/store/log-store.ts'
 import { textOfKey } from '../../../kernel/store/sorted-map.ts'
+import { passWalletError } from '../../helpers/drawn-runs.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 import { makeShakyDisk } from '../../helpers/shaky-disk.ts'
@@ -160,7 +161,7 @@ for (const kind of FAULT_KINDS) {
       const { store } = await openOn(disk)
       await play(store, () => {
         durable += 1
-      }).catch(() => {})
+      }).catch(passWalletError)
       t.true(disk.hasFired)
       await store.close()
       const after = await open(files)

@@ -3,6 +3,7 @@ import { isWalletError } from '../../../kernel/base/errors.ts'
 import { exportDeployedRepo } from '../../../kernel/sync/open-repo.ts'
 import { boxText } from '../../../kernel/sync/repo-record.ts'
 import { SyncLoop } from '../../../kernel/sync/sync-loop.ts'
+import { passWalletError } from '../../helpers/drawn-runs.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice, repoId } from '../../helpers/repo-device.ts'
 import { deleteFile, editText, setText } from '../../helpers/repo-texts.ts'
@@ -59,7 +60,7 @@ test('at every crash point of an import the next opening has everything', async 
     for (let at = 1; at <= whole.writeCount; at += 1) {
       const files = deployed()
       const disk = makeFaultDisk(files, { at, kind })
-      await openDevice(makeSyncStore(), { disk }).catch(() => {})
+      await openDevice(makeSyncStore(), { disk }).catch(passWalletError)
       fired += disk.hasFired ? 1 : 0
       const device = await openDevice(makeSyncStore(), { files })
       await checkImported(t, device)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { syncRepo } from '../../../kernel/sync/sync-loop.ts'
 import type { SyncServers } from '../../../kernel/sync/sync-servers.ts'
+import { passWalletError } from '../../helpers/drawn-runs.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice, syncKey } from '../../helpers/repo-device.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
@@ -576,7 +577,7 @@ test('at every crash point of writes and syncs, acknowledged texts are there and
       )
       if (isSaved) acknowledged.set(path, `${i}`)
       else acknowledged.delete(path)
-      await device.sync().catch(() => {})
+      await device.sync().catch(passWalletError)
     }
   }
   const whole = makeFaultDisk(new Map())
@@ -618,7 +619,7 @@ test('an interrupted first download resumes where it ended and rewrites no saved
     const files = new Map<string, string>()
     const disk = makeFaultDisk(files, { at, kind: 'lost' })
     const device = await openDevice(store, { files, disk })
-    await device.sync().catch(() => {})
+    await device.sync().catch(passWalletError)
     fired += disk.hasFired ? 1 : 0
     const counted = makeFaultDisk(files)
     const again = await openDevice(store, { files, disk: counted })

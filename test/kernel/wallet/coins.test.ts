@@ -14,6 +14,7 @@ import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { EngineCoin } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
+import { passWalletError } from '../../helpers/drawn-runs.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
 import { makeToy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
 import { nameOf } from '../../helpers/user-record.ts'
@@ -339,7 +340,7 @@ for (const call of ['broadcastTx', 'resendTx'] as const) {
     const onSigned = async (signed: Transaction): Promise<void> => {
       await wallet.changeCoin('aa:1', { isFrozen: true })
       const begun = call === 'resendTx' ? wallet.resendTx(signed.txid) : wallet.broadcastTx(signed)
-      sending = begun.catch(() => undefined)
+      sending = begun.catch(passWalletError)
     }
     const draft = await wallet.makeSpend(pay(['aa:1']))
     await t.throwsAsync(wallet.spend(draft, { onSigned }), { code: 'BROADCAST_UNKNOWN' })

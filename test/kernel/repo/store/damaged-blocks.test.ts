@@ -6,6 +6,7 @@ import { RowIndex } from '../../../../kernel/repo/store/row-index.ts'
 import type { StoreContents } from '../../../../kernel/repo/store/sealed-store.ts'
 import { openLogStore } from '../../../../kernel/store/log-store.ts'
 import { bodiesIn, damageValue, valuesIn } from '../../../helpers/damaged-log.ts'
+import { passWalletError } from '../../../helpers/drawn-runs.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { makeRepoIo } from '../../../helpers/repo-io.ts'
 import { type OpenedStore, openTestStore as open, rowsOf } from '../../../helpers/sealed-store.ts'
@@ -115,9 +116,9 @@ test('at every crash point of the repair of a log with a missing file, the next 
   const { files: whole } = await makeWorld()
   const [, missing = ''] = [...whole.keys()].sort()
   const run = async (files: Map<string, string>, disk = makeFaultDisk(files)): Promise<number> => {
-    const opened = await open(files, disk).catch(() => undefined)
-    await opened?.store.write(new Map([['later', 'text']])).catch(() => {})
-    await opened?.store.close().catch(() => {})
+    const opened = await open(files, disk).catch(passWalletError)
+    await opened?.store.write(new Map([['later', 'text']])).catch(passWalletError)
+    await opened?.store.close().catch(passWalletError)
     return disk.writeCount
   }
   const damagedFiles = (): Map<string, string> => new Map([...whole].filter(([path]) => path !== missing))

@@ -11,7 +11,12 @@ import type { StoreContents } from '../../../../kernel/repo/store/sealed-store.t
 import { openLogStore } from '../../../../kernel/store/log-store.ts'
 import { SortedMap, textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { storeDisk } from '../../../../kernel/store/store-disk.ts'
-import { drawSeed, makeSeededRandom, type SeededRandom } from '../../../helpers/drawn-runs.ts'
+import {
+  drawSeed,
+  makeSeededRandom,
+  passWalletError,
+  type SeededRandom
+} from '../../../helpers/drawn-runs.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { openOn } from '../../../helpers/plugin-store.ts'
 import { makeRepoIo } from '../../../helpers/repo-io.ts'
@@ -58,7 +63,7 @@ test('at every crash point of a conversion the next opening has everything, and 
     for (let at = 1; at <= whole.writeCount; at += 1) {
       const files = oldFiles()
       const disk = makeFaultDisk(files, { at, kind })
-      await open(files, disk).catch(() => {})
+      await open(files, disk).catch(passWalletError)
       fired += Number(disk.hasFired)
       const next = await open(files)
       t.deepEqual(
@@ -120,7 +125,7 @@ test('at every crash point of taking over what an older version wrote after the 
   await open(counted, whole)
   for (let at = 1; at <= whole.writeCount; at += 1) {
     const files = await again()
-    await open(files, makeFaultDisk(files, { at, kind: 'late' })).catch(() => {})
+    await open(files, makeFaultDisk(files, { at, kind: 'late' })).catch(passWalletError)
     const { store } = await open(files)
     t.is(store.get('e/second'), 'newer', `write ${at}`)
     t.deepEqual(oldPaths(files), [])
@@ -271,7 +276,7 @@ test('at every crash point of the conversion of a damaged old store a copy of th
   for (const kind of ['full', 'late', 'lost'] as const) {
     for (let at = 1; at <= whole.writeCount; at += 1) {
       const files = damagedFiles()
-      await open(files, makeFaultDisk(files, { at, kind })).catch(() => {})
+      await open(files, makeFaultDisk(files, { at, kind })).catch(passWalletError)
       const { store } = await open(files)
       t.deepEqual(oldPaths(files), [])
       t.true(
@@ -634,7 +639,7 @@ test('at every crash point of a conversion, what an older version then writes in
   t.true(oldFiles().has(path))
   for (let at = 1; at <= whole.writeCount; at += 1) {
     const files = oldFiles()
-    await open(files, makeFaultDisk(files, { at, kind: 'lost' })).catch(() => {})
+    await open(files, makeFaultDisk(files, { at, kind: 'lost' })).catch(passWalletError)
     files.set(path, text)
     const { store } = await open(files)
     t.is(store.get('e/late'), 'written since', `write ${at}`)

@@ -7,6 +7,7 @@ import { listTransactions, streamTransactions } from '../../../../kernel/wallet/
 import { STATE_KEY } from '../../../../kernel/wallet/history/rows.ts'
 import { SEARCH_FORM } from '../../../../kernel/wallet/history/search.ts'
 import { bodiesIn, damageValue } from '../../../helpers/damaged-log.ts'
+import { passWalletError } from '../../../helpers/drawn-runs.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
 import { makePluginStore } from '../../../helpers/plugin-store.ts'
@@ -211,8 +212,8 @@ test('wherever a crash or a full disk ends the new beginning after damage, what 
     for (let at = 1; at <= whole.writeCount; at += 1) {
       const files = new Map(noted)
       const disk = makeFaultDisk(files, { at, kind })
-      const failing = await device.again({ files, disk }).catch(() => undefined)
-      if (failing !== undefined) await idsOf(failing).catch(() => {})
+      const failing = await device.again({ files, disk }).catch(passWalletError)
+      if (failing !== undefined) await idsOf(failing).catch(passWalletError)
       fired += Number(disk.hasFired)
       const next = await device.again({ files: new Map(files) })
       t.is((await idsOf(next)).length, 400, `${kind} at write ${at}`)
