@@ -12,8 +12,11 @@ import { makeRepoIo } from './repo-io.ts'
 
 const io = makeRepoIo()
 
-/** What becomes of a batch: it is made, refused, given up while it may still be made, or its answer is lost, and it was made or not. */
-export type Fate = 'late' | 'lost' | 'lost but made' | 'made' | 'refused'
+/**
+ * What becomes of a batch: it is made, refused, given up while it may still be made, shown until it is refused, or its answer is
+ * lost, and it was made or not.
+ */
+export type Fate = 'late' | 'lost' | 'lost but made' | 'made' | 'refused' | 'undone'
 
 /** The store of a storage plugin, in memory, which a test steers. */
 export interface PluginStore extends Store {
@@ -61,14 +64,16 @@ export const makePluginStore = (): PluginStore => {
       const { fate } = store
       await io.clock.turn()
       checkUp()
-      if (fate === 'made' || fate === 'lost but made') make(changes)
+      const before = changes.map(({ key }) => ({ key, value: values.get(textOfKey(key)) }))
+      if (fate === 'made' || fate === 'lost but made' || fate === 'undone') make(changes)
       await store.answer
+      if (fate === 'undone') make(before)
       if (fate === 'made') return
       if (fate === 'late') {
         late.push(changes)
         throw new WalletError('STORAGE_TIMEOUT', { path: '', what: 'write' })
       }
-      const unclear = fate === 'refused' ? {} : { mayBeSaved: true as const }
+      const unclear = fate === 'refused' || fate === 'undone' ? {} : { mayBeSaved: true as const }
       throw new WalletError('STORAGE_FAILED', { path: '', reason: fate, ...unclear })
     },
     async keys(range) {
