@@ -9,6 +9,7 @@ import {
   boxText,
   LARGE_FOLDERS,
   type PendingChange,
+  PREFIX,
   pendingEntry
 } from '../../../kernel/sync/repo-record.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
@@ -17,8 +18,14 @@ import { makeRepoIo } from '../../helpers/repo-io.ts'
 
 type Writes = Map<string, string | BulkChange | null>
 
-const filesOver = (entries: ReadonlyMap<string, string>): RepoFiles =>
+const filesOver = (
+  entries: ReadonlyMap<string, string>,
+  store: { readings: number } = { readings: 0 }
+): RepoFiles =>
   new RepoFiles({
+    get readings() {
+      return store.readings
+    },
     get: (key: string) => entries.get(key),
     *entries(prefix: string) {
       for (const entry of entries) if (entry[0].startsWith(prefix)) yield entry
@@ -111,6 +118,27 @@ test('only changes of pending entries and past versions update the lists, and a 
   t.deepEqual(known(), [['new'], ['other']])
   files.learn(changes, true)
   t.deepEqual(known(), [['kept'], ['kept']])
+})
+
+test('the revision, pending changes and past versions are those of the store once it has read its entries again', t => {
+  const looks: readonly ((files: RepoFiles) => unknown)[] = [
+    ({ revision }) => revision,
+    ({ pending }) => [...pending],
+    ({ past }) => [...past]
+  ]
+  for (const [which, expected] of [5, ['a'], ['a']].entries()) {
+    const entries = new Map<string, string>([[PREFIX.revision, '4']])
+    const store = { readings: 1 }
+    const files = filesOver(entries, store)
+    t.deepEqual(
+      looks.map(look => look(files)),
+      [4, [], []]
+    )
+    // A batch whose answer was lost has been made.
+    entries.set(PREFIX.revision, '5').set('c/a', 'new').set('v/a', '1[]')
+    store.readings += 1
+    t.deepEqual(looks[which]?.(files), expected)
+  }
 })
 
 test('a file of a large folder is a row at the date of its name, with the revision of its write', t => {

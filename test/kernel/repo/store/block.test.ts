@@ -94,6 +94,18 @@ test('a text with half a character is refused when it is sealed', t => {
     t.throws(() => sealBody(crypto, name, [row]), { code: 'STORAGE_FAILED' })
 })
 
+test('what else keeps a body from being sealed is thrown as it is', t => {
+  const name = { table: 't/', block: 9, part: 'body' } as const
+  const closed = { io, key: new Secret(new Uint8Array(32)) }
+  closed.key.destroy()
+  t.throws(() => sealBody(closed, name, [['key', 'text']]), { instanceOf: TypeError, message: /destroyed/ })
+  const random = (): Uint8Array => {
+    throw new RangeError('no random bytes')
+  }
+  const broken = { io: { ...io, random }, key: crypto.key }
+  t.throws(() => sealBody(broken, name, [['key', 'text']]), { instanceOf: RangeError })
+})
+
 test('the mark of a loss has the key that it always had', t => {
   t.is(io.crypto.toHex(LOSS_KEY), '00')
 })
