@@ -408,23 +408,16 @@ class LogStore implements Store {
     const isLoss = gaps.length + damaged.length > 0
     const marks = lossMark === undefined || !isLoss ? [] : [lossMark]
     const markRange = { from: newest + 1, to: newest + 1 }
-    // What shows the loss stays until the mark is durable, which takes its place if it has the same name.
-    const shown: ReadonlySet<ChunkRange> = new Set(marks.length > 0 ? damaged : [])
     if (marks.length > 0) filled.add(chunkName(markRange))
-    // In any order: what is left of a batch without its last part never counts, and a merged chunk counts as long as it is there.
-    const deletions = [...leftovers, ...damaged]
-      .filter(range => !filled.has(chunkName(range)))
-      .map(range => ({
-        isFirst: range.from > newest && !shown.has(range),
-        run: () => disk.delete(this.#pathOf(range))
-      }))
     return [
       ...damaged.map(range => () => this.#quarantine(this.#pathOf(range))),
-      ...deletions.filter(({ isFirst }) => isFirst).map(({ run }) => run),
       // Newer than all there is, and durable before anything hides that a chunk is missing.
       ...marks.map(mark => () => this.#fill(markRange, [mark])),
       ...gaps.map(range => () => this.#fill(range, [])),
-      ...deletions.filter(({ isFirst }) => !isFirst).map(({ run }) => run)
+      // In any order: what is left of a batch without its last part never counts, and a merged chunk counts as long as it is there.
+      ...[...leftovers, ...damaged]
+        .filter(range => !filled.has(chunkName(range)))
+        .map(range => () => disk.delete(this.#pathOf(range)))
     ]
   }
 
