@@ -186,7 +186,8 @@ test('a failed batch changes nothing, also if it arrived, and the next one takes
   const seed = Date.now() % 1_000_000
   t.log(`seed ${seed}`)
   for (const arrives of [false, true]) {
-    for (const at of [1, 2, 3]) {
+    // The batch has four parts.
+    for (const at of [1, 2, 3, 4]) {
       const files = new Map<string, string>()
       const disk = makeShakyDisk(files, seed + at)
       const { store } = await openOn(disk)
@@ -301,6 +302,27 @@ test('a chunk that is missing or damaged is reported, the others are read, and t
     const inQuarantine = [...files.keys()].filter(path => path.startsWith('quarantine/'))
     t.is(inQuarantine.length, damage === 'missing' ? 0 : 1)
   }
+})
+
+test('a damaged chunk that a merged one stands for is no loss, also beside one that is missing', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (const key of ['a', 'b', 'c', 'd']) await store.batch([put(key, key)])
+  const [first = '', second = '', third = ''] = chunksOf(files)
+  const kept = files.get(first) ?? ''
+  await store.close()
+  t.deepEqual(chunksOf(files).length, 1, 'all are merged')
+  const again = await open(files)
+  for (const key of ['e', 'f']) await again.store.batch([put(key, key)])
+  const [, missing = '', newest = ''] = chunksOf(files)
+  t.true(newest !== '')
+  files.delete(missing)
+  // What a crash after the merge has left.
+  for (const path of [first, second, third]) files.set(path, `x${kept.slice(1)}`)
+  const { store: hurt, losses } = await open(files)
+  t.deepEqual(await contentOf(hurt), { a: 'a', b: 'b', c: 'c', d: 'd', f: 'f' })
+  t.is(losses.length, 1)
+  t.true(losses[0]?.includes(missing))
 })
 
 test('a file whose name is no range of numbers is no chunk, and stays where it is', async t => {
