@@ -119,6 +119,20 @@ test('batches of one moment share a chunk', async t => {
   t.deepEqual(await contentOf(store), { a: 'a', b: 'b', c: 'c' })
 })
 
+/** Whether each number from 1 on is in one chunk: nothing is missing, and nothing is left of what others stand for. */
+const isWhole = (files: Map<string, string>): boolean => {
+  let next = 1
+  for (const path of chunksOf(files)) {
+    const [from, to] = path
+      .slice(folder.length + 1)
+      .split(/[-.]/)
+      .map(Number)
+    if (from !== next || to === undefined) return false
+    next = to + 1
+  }
+  return true
+}
+
 /** A story with a batch of several parts and enough batches for merges; `done` gets each state that is durable. */
 const play = async (store: Store, done: (content: Record<string, string>) => void): Promise<void> => {
   const content: Record<string, string> = {}
@@ -174,6 +188,7 @@ for (const kind of FAULT_KINDS) {
       // It goes on from there, and the next start finds nothing wrong.
       await after.store.batch([put('later', 'y')])
       await after.store.close()
+      t.true(isWhole(files), `write ${at}: ${chunksOf(files)}`)
       const again = await open(files)
       const expected = [...Object.entries(states[state] ?? {}), ['later', 'y']].sort()
       t.deepEqual(Object.entries(await contentOf(again.store)).sort(), expected as [string, string][])
