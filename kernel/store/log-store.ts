@@ -314,14 +314,10 @@ class LogStore implements Store {
     await allSettledOrThrow(parts.map(part => disk.delete(this.#pathOf(part))))
   }
 
+  /** What is left in merged parts are deletions. */
   #forgetDeleted(parts: readonly Chunk[]): void {
-    for (const part of parts) {
-      for (const key of part.keys) {
-        const entry = this.#entries.get(key)
-        if (entry?.chunk !== part || entry.position.length >= 0) continue
-        this.#entries.delete(key)
-      }
-    }
+    for (const part of parts)
+      for (const key of part.keys) if (this.#entries.get(key)?.chunk === part) this.#entries.delete(key)
   }
 
   /** Decodes what was read, or reads it again: a merge may have moved it since its position was looked up. */

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { makeRandom } from '../../../fake-server/base/faults.ts'
 import { compact } from '../../../kernel/base/compact.ts'
-import { errorOf } from '../../../kernel/base/errors.ts'
+import { errorOf, WalletError } from '../../../kernel/base/errors.ts'
 import type { Disk } from '../../../kernel/io/disk.ts'
 import type { Store, StoreChange } from '../../../kernel/io/store.ts'
 import { openLogStore } from '../../../kernel/store/log-store.ts'
@@ -317,6 +317,31 @@ test('a chunk that is missing or damaged is reported, the others are read, and t
     const inQuarantine = [...files.keys()].filter(path => path.startsWith('quarantine/'))
     t.is(inQuarantine.length, damage === 'missing' ? 0 : 1)
   }
+})
+
+test('a chunk of which the disk itself says that it is damaged is reported, and the next batch is made', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (const key of ['a', 'b', 'c']) await store.batch([put(key, key)])
+  const [, second = ''] = chunksOf(files)
+  const plain = makeFaultDisk(files)
+  const { store: hurt, losses } = await openOn({
+    ...plain,
+    list: folder => plain.list(folder),
+    async getText(path) {
+      if (path === second && files.has(path))
+        throw new WalletError('CORRUPT_FILE', { path, rule: 'it is no text' })
+      return plain.getText(path)
+    }
+  })
+  t.deepEqual(await contentOf(hurt), { a: 'a', c: 'c' })
+  await hurt.batch([put('d', 'd')])
+  await hurt.close()
+  t.is(losses.length, 1)
+  t.true(isWhole(files))
+  const again = await open(files)
+  t.deepEqual(await contentOf(again.store), { a: 'a', c: 'c', d: 'd' })
+  t.deepEqual(again.losses, [])
 })
 
 test('a damaged chunk that a merged one stands for is no loss, also beside one that is missing', async t => {
