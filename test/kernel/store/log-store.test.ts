@@ -332,6 +332,10 @@ test('a chunk of which the disk itself says that it is damaged is reported, and 
       if (path === second && files.has(path))
         throw new WalletError('CORRUPT_FILE', { path, rule: 'it is no text' })
       return plain.getText(path)
+    },
+    async setText(path, text) {
+      t.true(path.startsWith(folder), 'there is no text to put aside')
+      return plain.setText(path, text)
     }
   })
   t.deepEqual(await contentOf(hurt), { a: 'a', c: 'c' })
@@ -339,6 +343,10 @@ test('a chunk of which the disk itself says that it is damaged is reported, and 
   await hurt.close()
   t.is(losses.length, 1)
   t.true(isWhole(files))
+  t.true(
+    [...files.keys()].every(path => path.startsWith(folder)),
+    'there is no text to put aside'
+  )
   const again = await open(files)
   t.deepEqual(await contentOf(again.store), { a: 'a', c: 'c', d: 'd' })
   t.deepEqual(again.losses, [])
