@@ -283,6 +283,62 @@ test('a deletion stays through a merge of newer chunks while an older one has wh
   t.false((await again.store.keys({ limit: 99 })).some(key => textOfKey(key) === 'gone'))
 })
 
+test('what is deleted leaves nothing behind once nothing older is there', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const names = Array.from({ length: 100 }, (_, i) => `key ${i}`)
+  await store.batch([put('kept', 'x')])
+  await store.batch(names.map(name => put(name, 'x'.repeat(30))))
+  await store.batch(names.map(remove))
+  await store.close()
+  const [chunk = '', ...others] = chunksOf(files)
+  t.deepEqual(others, [])
+  t.true((files.get(chunk)?.length ?? 0) < 200)
+  t.deepEqual(await contentOf((await open(files)).store), { kept: 'x' })
+})
+
+test('a batch that cannot be encoded fails when nothing of it is on its way any more, and the next is made', async t => {
+  const files = new Map<string, string>()
+  const plain = makeFaultDisk(files)
+  let writeCount = 0
+  let isWriting = false
+  const disk: Disk = {
+    ...plain,
+    list: folder => plain.list(folder),
+    async setText(path, text) {
+      writeCount += 1
+      isWriting = true
+      for (let turn = 0; turn < 9; turn += 1) await clock.turn()
+      await plain.setText(path, text)
+      isWriting = false
+    }
+  }
+  const store = await openLogStore({
+    ...{
+      disk,
+      folder,
+      clock,
+      onLoss: error => t.fail(String(error)),
+      report: error => t.fail(String(error))
+    },
+    crypto: {
+      ...crypto,
+      toBase64(value) {
+        if (value[0] === 7) throw new RangeError('no memory')
+        return crypto.toBase64(value)
+      }
+    }
+  })
+  const large = [1, 2, 7].map(first => put(`${first}`, new Uint8Array(700_000).fill(first)))
+  await t.throwsAsync(store.batch(large), { message: 'no memory' })
+  t.true(writeCount > 0)
+  t.false(isWriting)
+  await store.batch([put('a', 'a')])
+  await store.close()
+  t.true(isWhole(files))
+  t.deepEqual(await contentOf((await open(files)).store), { a: 'a' })
+})
+
 test('a damaged value is missing and reported once; all others are read', async t => {
   const files = new Map<string, string>()
   await (await open(files)).store.batch([put('a', 'aaaa'), put('b', 'bbbb'), put('c', 'cccc')])

@@ -45,6 +45,13 @@ test('values that are no bytes, or fewer than the keys, are a failure', async t 
     })
 })
 
+test('a value of 64 mebibytes is one, and a longer one is a failure', async t => {
+  const value = new Uint8Array(64 * 1024 * 1024)
+  const storeOf = (answer: Uint8Array): Store => storeWith({ getMany: async () => [answer] })
+  t.is((await storeOf(value).getMany([one]))[0], value)
+  await t.throwsAsync(storeOf(new Uint8Array(value.length + 1)).getMany([one]), { code: 'STORAGE_FAILED' })
+})
+
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const textOf = (key: Uint8Array): string => new TextDecoder().decode(key)
 
