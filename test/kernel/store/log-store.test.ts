@@ -339,6 +339,41 @@ test('a batch that cannot be encoded fails when nothing of it is on its way any 
   t.deepEqual(await contentOf((await open(files)).store), { a: 'a' })
 })
 
+test('a part that fails while the next is encoded fails its batch and nothing else', async t => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown): void => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const plain = makeFaultDisk(new Map())
+  let isFailing = true
+  const store = await openLogStore({
+    ...{ folder, clock, onLoss: note, report: note },
+    disk: {
+      ...plain,
+      list: folder => plain.list(folder),
+      async setText(path, text) {
+        if (isFailing) throw new WalletError('STORAGE_FULL', { path })
+        return plain.setText(path, text)
+      }
+    },
+    crypto: {
+      ...crypto,
+      toBase64(value) {
+        // So slow that other work gets a turn before the next value.
+        const end = performance.now() + 30
+        while (performance.now() < end);
+        return crypto.toBase64(value)
+      }
+    }
+  })
+  const large = Array.from({ length: 3 }, (_, i) => put(`${i}`, new Uint8Array(700_000).fill(i)))
+  await t.throwsAsync(store.batch(large), { code: 'STORAGE_FULL' })
+  isFailing = false
+  await store.batch([put('a', 'a')])
+  t.deepEqual(await contentOf(store), { a: 'a' })
+  t.deepEqual(unhandled, [])
+})
+
 test('a damaged value is missing and reported once; all others are read', async t => {
   const files = new Map<string, string>()
   await (await open(files)).store.batch([put('a', 'aaaa'), put('b', 'bbbb'), put('c', 'cccc')])
@@ -405,6 +440,22 @@ test('a chunk of which the disk itself says that it is damaged is reported, and 
   )
   const again = await open(files)
   t.deepEqual(await contentOf(again.store), { a: 'a', c: 'c', d: 'd' })
+  t.deepEqual(again.losses, [])
+})
+
+test('a store whose only chunk is damaged reports it, and shows it in quarantine once there is a batch', async t => {
+  const files = new Map<string, string>()
+  await (await open(files)).store.batch([put('a', 'a')])
+  const [chunk = ''] = chunksOf(files)
+  const damaged = `x${files.get(chunk)?.slice(1)}`
+  files.set(chunk, damaged)
+  const { store, losses } = await open(files)
+  t.is(losses.length, 1)
+  t.deepEqual(await contentOf(store), {})
+  await store.batch([put('b', 'b')])
+  t.is([...files].find(([path]) => path.startsWith('quarantine/'))?.[1], damaged)
+  const again = await open(files)
+  t.deepEqual(await contentOf(again.store), { b: 'b' })
   t.deepEqual(again.losses, [])
 })
 

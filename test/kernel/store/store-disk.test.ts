@@ -15,6 +15,7 @@ test('a page of keys that repeats, leaves its bounds or its order, or has odd ke
     [[one, one], {}],
     [[two, one], {}],
     [[one, two], { reverse: true }],
+    [[one, one], { reverse: true }],
     [[one], { after: one }],
     [[three], { before: two }],
     [[three], { before: two, reverse: true }],
