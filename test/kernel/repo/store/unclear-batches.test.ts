@@ -1,10 +1,13 @@
 import test from 'ava'
+import { Secret } from '../../../../kernel/base/secret.ts'
 import type { StoreChange } from '../../../../kernel/io/store.ts'
-import type { BulkChange } from '../../../../kernel/repo/store/bulk.ts'
+import { parseBlockKey, sealBody } from '../../../../kernel/repo/store/block.ts'
+import { type BulkChange, parseBulkPrefixes } from '../../../../kernel/repo/store/bulk.ts'
 import { LOSS_KEY } from '../../../../kernel/repo/store/sealed-store.ts'
 import { textOfKey } from '../../../../kernel/store/sorted-map.ts'
 import { drawSeed, makeSeededRandom } from '../../../helpers/drawn-runs.ts'
 import { blockKeys, makePluginStore, openOn } from '../../../helpers/plugin-store.ts'
+import { makeRepoIo } from '../../../helpers/repo-io.ts'
 import { openTestStore, rowsOf } from '../../../helpers/sealed-store.ts'
 import { makeShakyDisk } from '../../../helpers/shaky-disk.ts'
 import { applied, type Rows, spelt } from '../../../helpers/store-model.ts'
@@ -464,4 +467,58 @@ test('a closed store writes nothing, also when a read that had begun finds damag
   await store.settled()
   t.is(reports.length, 1)
   t.is((await openOn(medium)).get('damaged'), undefined)
+})
+
+test('rows that are written into a damaged table are there, and what is left of the others', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(rowsOf(8))
+  await first.close()
+  const [body] = (await blockKeys(medium)).bodies
+  if (body === undefined) throw new Error('There should be a body')
+  medium.values.set(textOfKey(body), new Uint8Array(64))
+  const store = await openOn(medium, { report() {} })
+  const table = store.table('t/')
+  // What would put it right by itself fails.
+  medium.fate = 'refused'
+  const left = (await table.page(0, 9)).length
+  await store.settled()
+  medium.fate = 'made'
+  await store.write(rowsOf(3, 20))
+  t.is((await table.page(0, 99)).length, left + 3)
+  t.is(store.get('damaged'), 'yes')
+  await store.close()
+  const again = await openOn(medium)
+  t.deepEqual(
+    (await again.table('t/').getMany(['k20', 'k21', 'k22'])).map(text => text?.slice(0, 3)),
+    ['20 ', '21 ', '22 ']
+  )
+  t.is((await again.table('t/').page(0, 99)).length, left + 3)
+})
+
+test('a table that only another version knows is no part of what is in a store', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(new Map<string, string | BulkChange>([...rowsOf(2), ['u/a/x', { text: 'x', order: 3 }]]))
+  t.is((await first.contents()).length, 3)
+  await first.close()
+  const store = await openOn(medium, { bulk: parseBulkPrefixes(['t/']) })
+  t.deepEqual((await store.contents()).map(([key]) => key).sort(), ['t/k0', 't/k1'])
+})
+
+test('a block whose body has fewer rows than its head shows those that are there', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(rowsOf(4))
+  await first.close()
+  const [body] = (await blockKeys(medium)).bodies
+  const block = body === undefined ? undefined : parseBlockKey(body)?.block
+  if (body === undefined || block === undefined) throw new Error('There should be a body')
+  const sealing = { io: makeRepoIo(), key: new Secret(new Uint8Array(32).fill(7)) }
+  const short = sealBody(sealing, { table: 't/', block, part: 'body' }, [['k0', 'alone']])
+  medium.values.set(textOfKey(body), short)
+  const store = await openOn(medium)
+  const page = await store.table('t/').page(0, 9)
+  t.true(page.length <= 1)
+  t.true(page.every(({ text }) => text === 'alone'))
 })
