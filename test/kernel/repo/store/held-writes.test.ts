@@ -73,8 +73,10 @@ test('what the network gave and no batch could save is in every read, goes with 
       if (isMade) saved = shown
       else if (isHeld) counts.held += 1
       medium.fate = 'made'
-      t.deepEqual(await readAll(store), expected(shown as Rows), `run ${run}, step ${step}`)
       const end = random.below(8)
+      // What became of an unclear batch is found out by a read, or at the end.
+      if (end !== 1 || random.oneIn(2))
+        t.deepEqual(await readAll(store), expected(shown as Rows), `run ${run}, step ${step}`)
       if (end === 0) {
         // Without its end, as in a crash.
         store = await openOn(medium)

@@ -1,7 +1,9 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
+import { Secret } from '../../../../kernel/base/secret.ts'
 import type { Store } from '../../../../kernel/io/store.ts'
+import { parseBlockKey, sealBody } from '../../../../kernel/repo/store/block.ts'
 import {
   type BulkChange,
   type BulkRow,
@@ -15,6 +17,7 @@ import { valuesIn } from '../../../helpers/damaged-log.ts'
 import { passWalletError } from '../../../helpers/drawn-runs.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { blockKeys, makePluginStore, openOn } from '../../../helpers/plugin-store.ts'
+import { makeRepoIo } from '../../../helpers/repo-io.ts'
 import {
   allOf,
   keysOf,
@@ -93,6 +96,7 @@ test('reads see a large write before it is durable, and no longer once it has fa
 
 test('reads see every large write in flight, and the newest text of each key', async t => {
   const { store, table } = await open(new Map())
+  await store.write(rowsOf(1, 500, 'older'))
   const numbers = [0, 1, 2, 3]
   const writes = numbers.map(n => {
     const rows = [...rowsOf(20, n * 20), ...rowsOf(1, 500, `text ${n}`)]
@@ -810,12 +814,16 @@ test('a search reads no body of a block, and the rows themselves where the texts
   // Of eight blocks at once.
   t.true(searches.length > 3)
   t.is(searchReads, Math.ceil(searches.length / 8))
-  const [lost, damaged] = searches.map(key => textOfKey(key))
+  const [lost, damaged, short] = searches.map(key => textOfKey(key))
   plugin.values.delete(lost ?? '')
   plugin.values.set(damaged ?? '', new Uint8Array(50))
+  const block = parseBlockKey(searches[2] ?? Uint8Array.of())?.block ?? 0
+  const sealing = { io: makeRepoIo(), key: new Secret(new Uint8Array(32).fill(7)) }
+  const one = sealBody(sealing, { table: 't/', block, part: 'search' }, [['k0', 'find 0']])
+  plugin.values.set(short ?? '', one)
   const found = await searchesOf()
   t.is(found.size, 40)
-  t.is(read.filter(part => part === 'body').length, 2)
+  t.is(read.filter(part => part === 'body').length, 3)
   t.true([...found.values()].includes(undefined))
   t.true([...found.values()].includes('0'))
 })
