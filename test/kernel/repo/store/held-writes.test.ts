@@ -154,6 +154,26 @@ test('while nobody knows what is stored nothing is held, and the write fails', a
   t.true(reports.length > 0)
 })
 
+test('why nothing can be held is reported, and the write fails as it did', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(new Map([['t/a', { text: 'old', order: 1 }]]))
+  await first.close()
+  const reports: unknown[] = []
+  const store = await openOn(medium, { report: error => void reports.push(error) })
+  medium.isDown = true
+  const onHeld = (): void => t.fail('nothing can be held')
+  await t.throwsAsync(store.write(new Map([['t/b', { text: 'given', order: 1 }]]), { onHeld }), {
+    code: 'STORAGE_FAILED'
+  })
+  t.is(reports.length, 1)
+  medium.isDown = false
+  t.deepEqual(
+    (await store.table('t/').page(0, 9)).map(({ key }) => key),
+    ['a']
+  )
+})
+
 test('what is held for long is no more than what there is, however often it changes', async t => {
   const medium = makePluginStore()
   const store = await openOn(medium)

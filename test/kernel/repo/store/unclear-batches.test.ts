@@ -247,16 +247,26 @@ test('a key or a text with half a character fails its own write, and none that s
 })
 
 test('a row that is deleted and comes back stands behind its equals, whether its writes share a batch or not', async t => {
-  for (const isShared of [true, false]) {
+  const steps: readonly (readonly [string, string | null])[] = [
+    ['a', 'first'],
+    ['b', 'b'],
+    ['a', null],
+    ['a', 'again']
+  ]
+  // Of the steps from this one on none waits for the one before.
+  for (const shared of [0, 2, 4]) {
     const store = await openOn(makePluginStore())
-    for (const name of ['a', 'b']) await store.write(new Map([[`t/${name}`, { text: name, order: 5 }]]))
-    const deleting = store.write(new Map([['t/a', null]]))
-    if (!isShared) await deleting
-    await store.write(new Map([['t/a', { text: 'again', order: 5 }]]))
+    const writes: Promise<void>[] = []
+    for (const [at, [name, text]] of steps.entries()) {
+      const writing = store.write(new Map([[`t/${name}`, text === null ? null : { text, order: 5 }]]))
+      if (at < shared) await writing
+      else writes.push(writing)
+    }
+    await Promise.all(writes)
     t.deepEqual(
       (await store.table('t/').page(0, 9)).map(({ key }) => key),
       ['b', 'a'],
-      String(isShared)
+      String(shared)
     )
   }
 })
