@@ -1,4 +1,5 @@
 import test from 'ava'
+import { isWalletError } from '../../../../kernel/base/errors.ts'
 import { Secret } from '../../../../kernel/base/secret.ts'
 import type { StoreChange } from '../../../../kernel/io/store.ts'
 import { parseBlockKey, sealBody } from '../../../../kernel/repo/store/block.ts'
@@ -531,4 +532,22 @@ test('a block whose body has fewer rows than its head shows those that are there
   const page = await store.table('t/').page(0, 9)
   t.true(page.length <= 1)
   t.true(page.every(({ text }) => text === 'alone'))
+})
+
+test('a damaged head is reported once, however often its table is read', async t => {
+  const medium = makePluginStore()
+  const first = await openOn(medium)
+  await first.write(rowsOf(8))
+  await first.close()
+  const [head] = (await blockKeys(medium)).heads
+  medium.values.set(textOfKey(head ?? Uint8Array.of()), new Uint8Array(64))
+  const reports: unknown[] = []
+  const store = await openOn(medium, { report: error => void reports.push(error) })
+  medium.fate = 'refused'
+  await store.contents()
+  await store.table('t/').page(0, 9)
+  await store.contents()
+  await store.settled()
+  const damage = reports.filter(error => isWalletError(error, 'CORRUPT_FILE'))
+  t.is(damage.length, 1)
 })
