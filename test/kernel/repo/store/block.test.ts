@@ -45,6 +45,13 @@ test('a head has the bytes that it always had, and is read back', async t => {
   t.deepEqual(await openHead(crypto, searchable), { ...head, isSearchable: true })
 })
 
+test('a head has room for the name of its table, however long', async t => {
+  for (const length of [1, 100, 1000]) {
+    const named = { ...head, table: `u/${'x'.repeat(length)}/`, count: 1, columns: makeHeadColumns(1) }
+    t.deepEqual(await openHead(crypto, sealHead(crypto, named)), named)
+  }
+})
+
 test('a body has the bytes that it always had, and is read back', async t => {
   const sealed = sealBody(crypto, name, rows)
   t.is(digestOf(sealed), 'be977e1bc1cdce268a984ae9f452fb6c')
@@ -64,6 +71,9 @@ test('a value opens as what it is, of its own block and table, and as nothing el
   t.is(await openBody(crypto, name, searches), undefined)
   t.deepEqual((await openBody(crypto, { ...name, part: 'search' }, searches))?.row(1), rows[1])
   t.is(await openHead(crypto, body), undefined)
+  // One of these is as long as a head of one row.
+  for (let length = 0; length < 64; length += 1)
+    t.is(await openHead(crypto, sealBody(crypto, name, [['', 'x'.repeat(length)]])), undefined)
   t.is(await openBody(crypto, name, sealHead(crypto, head)), undefined)
   for (const value of [
     new Uint8Array(0),
