@@ -114,13 +114,10 @@ const tabKillPlace = (profile: BrowserContext, name: string): KillPlace => {
       const { tab, store } = await openNewTab()
       let operations = 0
       let isArmed = false
-      let isDead = false
+      let wasKilled = false
       let die = (): void => {}
       const death = new Promise<'dead'>(resolve => {
-        die = () => {
-          isDead = true
-          resolve('dead')
-        }
+        die = () => resolve('dead')
       })
       // Whoever asks a closed tab gets no answer.
       const alive = async <T>(answer: Promise<T>): Promise<T> => {
@@ -134,6 +131,7 @@ const tabKillPlace = (profile: BrowserContext, name: string): KillPlace => {
         async batch(changes) {
           if (isArmed) operations += 1
           if (!isArmed || operations !== killAt) return alive(store.batch(changes))
+          wasKilled = true
           const done = moment === 'before' ? undefined : store.batch(changes).catch(() => {})
           if (moment === 'after') await done
           die()
@@ -151,9 +149,11 @@ const tabKillPlace = (profile: BrowserContext, name: string): KillPlace => {
       const say = (step: SpenderStep): void => void steps.push(step)
       await Promise.race([receiveNotePay(kernel.context, task, { begin, say }), death])
       isArmed = false
-      if (!isDead) await kernel.close()
+      // The story may end while the batch after which the tab is closed is on its way.
+      if (wasKilled) await death
+      else await kernel.close()
       await tab.close()
-      return { wasKilled: isDead, steps }
+      return { wasKilled, steps }
     }
   }
 }

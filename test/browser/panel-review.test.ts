@@ -2,6 +2,7 @@
 import test from 'ava'
 import type { Locator, Page } from 'playwright-core'
 import type { OpenPaymentSnapshot } from '../../kernel/index.ts'
+import { waitFor } from '../helpers/device.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { buttonOf as button, heldPanelsFor } from './helpers/held-panel.ts'
 import type { HeldPage } from './page/held-page.ts'
@@ -305,7 +306,7 @@ browserTest('the most of one asset is not put down for another', async (t, brows
   t.is(await page.getByLabel('Amount').inputValue(), '')
   await button(page, 'Max').click()
   await page.evaluate(() => held.answer({ nativeAmount: '1200' }))
-  t.is(await page.getByLabel('Amount').inputValue(), '0.0012')
+  await waitFor(async () => (await page.getByLabel('Amount').inputValue()) === '0.0012')
 })
 
 browserTest(
