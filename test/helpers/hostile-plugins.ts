@@ -199,7 +199,8 @@ export const HOSTILE: readonly Hostile[] = [
     name: 'eats memory with text',
     call: "let text = 'x'; const all = []; for (;;) { text += text; all.push(text.replace(/y/g, '')); if (text.length > 1e8) text = 'x' + all.length }",
     outcome: 'ends',
-    uncontained: 'stops'
+    uncontained: 'stops',
+    isUnboundedInPage: true
   },
   {
     name: 'fills its disk',
