@@ -1,11 +1,22 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { leftProcesses, testProcessesOf } from './left-processes.ts'
 import { shareOf, writeTestGroups } from './test-groups.ts'
 import { summaryOf, testReportOf } from './test-report.ts'
 
-/** Runs ava and shows what it prints; gives that text and its exit code. */
-const runAva = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ output: string; code: number }> =>
+/**
+ * Runs ava and shows what it prints; gives that text and its exit code.
+ *
+ * Ava's own limit does not end a run in which one test has a long one of its own, or a worker that does not take a signal.
+ *
+ * @param silence - after so many seconds without a word ava is interrupted, which makes it name what is pending
+ */
+const runAva = (
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  silence: number
+): Promise<{ output: string; code: number }> =>
   new Promise((resolve, reject) => {
     const ava = join(process.cwd(), 'node_modules/ava/entrypoints/cli.mjs')
     const color = process.stdout.isTTY && process.env.NO_COLOR === undefined ? ['--color'] : []
@@ -20,14 +31,44 @@ const runAva = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ outp
         if (signal !== 'SIGINT' || !hasTerminal) child.kill(signal)
       })
     }
+    const interrupt = (): void => {
+      console.log(`\nNo test has ended for ${silence} s.`)
+      const processes = [...childrenOf(child.pid), child.pid ?? 0]
+      child.kill('SIGINT')
+      // Ava does not wait for a worker that is deaf to it.
+      const kill = (): void => processes.forEach(killIfThere)
+      child.once('exit', kill)
+      setTimeout(kill, TIDY_MS).unref()
+    }
+    const timer = setTimeout(interrupt, silence * 1000).unref()
     const chunks: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => {
+      timer.refresh()
       chunks.push(chunk)
       process.stdout.write(chunk)
     })
     child.on('error', reject)
     child.on('close', code => resolve({ output: Buffer.concat(chunks).toString('utf8'), code: code ?? 1 }))
   })
+
+/** Time that ava has to end after an interrupt. */
+const TIDY_MS = 10_000
+
+const childrenOf = (pid = 0): readonly number[] =>
+  process.platform === 'linux'
+    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+        .split(' ')
+        .filter(text => text !== '')
+        .map(Number)
+    : []
+
+const killIfThere = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}
 
 const [suite = 'unit', ...given] = process.argv.slice(2)
 // Long proofs run a drawn tenth, and with this whole (`test/helpers/drawn-runs.ts`).
@@ -43,7 +84,11 @@ const grouped = isWhole ? { HOLDFAST_TEST_GROUPS: '1' } : {}
 const agent = suite === 'agent' ? { HOLDFAST_TEST_AGENT: '1' } : {}
 const emitted = join(process.cwd(), 'dist')
 const others = testProcessesOf(emitted)
-const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped, ...agent })
+// Whole, a single proof takes half an hour.
+const silence = Number(
+  process.env.HOLDFAST_TEST_SILENCE ?? (full.HOLDFAST_FULL === undefined ? 480 : 3 * 3600)
+)
+const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped, ...agent }, silence)
 const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')
 for (const line of lines) console.log(line)
 const left = await leftProcesses(emitted, others)

@@ -7,7 +7,7 @@ import type { MemoryKind } from '../helpers/fault-store.ts'
 const WHOLE = { overlapping: 560, apart: 200 }
 
 test('no acknowledged edit is lost between devices of one account, on disks or in stores of bytes, however their syncs overlap', async t => {
-  t.timeout(40 * 60_000)
+  t.timeout(60_000 + runCount(40 * 60_000))
   const seed = drawSeed(t)
   let overlapping = 0
   for (const kind of SCHEDULE_KINDS) {
