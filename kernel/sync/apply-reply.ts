@@ -140,10 +140,14 @@ const replaced = (
   const known: BoxText[] = [...(past?.boxes ?? [])]
   for (const box of [pending?.base, ...(pending?.sent ?? [])]) if (box) known.push(box)
   const mine = pending === undefined ? data : (pending.box ?? undefined)
+  const isTheirsDeleted = isDeleted(theirs, deletions, boxes)
+  // What a deletion knew, and an edit that undid it did not, does not come back with that edit.
+  if (isDeleted(mine, deletions, boxes))
+    return { data: theirs, pending: isTheirsDeleted ? { box: null, base: theirs, sent: [] } : undefined }
   if (mine === undefined) {
     // Of a deletion and an edit that it did not know the edit stays; what a deletion knew is deleted again.
     const isPast = pending !== undefined && (known.includes(theirs) || isCovered(theirs, known, boxes))
-    const isKnown = isPast || isDeleted(theirs, deletions, boxes) || hasGivenWay(theirs, pending?.base, boxes)
+    const isKnown = isPast || isTheirsDeleted || hasGivenWay(theirs, pending?.base, boxes)
     return { data: theirs, pending: isKnown ? { box: null, base: theirs, sent: [] } : undefined }
   }
   const winner = pending !== undefined && changesText(pending) ? 'mine' : 'theirs'

@@ -1,6 +1,12 @@
 import test from 'ava'
 import { applyToFile, knownEdits } from '../../../kernel/sync/apply-reply.ts'
-import { EditCount, type EditId, joinLineages, type Provenance } from '../../../kernel/sync/lineage.ts'
+import {
+  EditCount,
+  type EditId,
+  joinLineages,
+  type Lineage,
+  type Provenance
+} from '../../../kernel/sync/lineage.ts'
 import { changedFields } from '../../../kernel/sync/merge.ts'
 import type { FileBoxes } from '../../../kernel/sync/merge-versions.ts'
 import type { PendingChange, RepoFile } from '../../../kernel/sync/repo-record.ts'
@@ -302,6 +308,22 @@ test('a pending deletion wins over every version that it knew, and gives way to 
   const both = { box: markedBoxes.seal('{}', { lineage: joinLineages(...merged), stamps: new Map() }) }
   t.false(isDeleted(both))
   t.true(shown({ data: ours.box, pending: change(null, both.box), past }, others).text === undefined)
+})
+
+test('of two versions that two deletions knew neither comes back by being merged', t => {
+  const lineages = [ours, others].map(
+    ({ box }) => markedBoxes.open(box)?.lineage ?? new Map<string, number>()
+  )
+  const apply = (deletions: readonly Lineage[], pending?: PendingChange): RepoFile => {
+    const reply = { sent: new Map(), changes: new Map([['f', others.box]]) }
+    const file = { data: ours.box, pending, past }
+    return applyToFile(file, { path: 'f', reply, now: 0, deletions }, markedBoxes)
+  }
+  const again = change(null, others.box)
+  t.like(apply(lineages), { data: others.box, pending: again })
+  t.like(apply(lineages, change(ours.box, null)), { data: others.box, pending: again })
+  t.like(apply(lineages.slice(0, 1)), { data: others.box, pending: undefined })
+  t.truthy(apply(lineages.slice(1)).pending?.box)
 })
 
 test('a version whose stamps the deletion knew gives way to it only if it says what the deleted one said', t => {

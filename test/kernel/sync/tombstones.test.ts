@@ -87,6 +87,27 @@ test('a text that was deleted does not come back with an edit of another device 
   t.false(store.files.has(PATH))
 })
 
+test('what a deletion knew does not come back with an edit that undid it, on a device that had synced before both', async t => {
+  const store = makeSyncStore()
+  const devices = await devicesWith(store, '{"y":1}', 3)
+  const [a, b, c] = devices as [Device, Device, Device]
+  await setText(a.repo, PATH, '{"x":1,"y":1}')
+  await a.sync()
+  await b.sync()
+  await setText(c.repo, PATH, '{"y":2}')
+  await deleteFile(b.repo, PATH)
+  await b.sync()
+  await c.sync()
+  t.deepEqual(await c.json(PATH), { y: 2 })
+  // Who deletes the file there has seen all of it.
+  await deleteFile(c.repo, PATH)
+  await a.sync()
+  t.deepEqual(await a.json(PATH), { y: 2 })
+  await settle(c, a, b)
+  t.deepEqual(await textsOf(devices), [null, null, null])
+  for (const device of devices) t.is(device.repo.pendingCount, 0)
+})
+
 test('a deleted text stays if another app writes it meanwhile, or a device creates the file again', async t => {
   const made = makeSyncStore()
   await devicesWith(made, '{"x":1}', 1)
