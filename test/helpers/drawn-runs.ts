@@ -9,6 +9,14 @@ export const runCount = (whole: number, part = 10): number =>
   isFull ? whole : Math.max(1, Math.ceil(whole / part))
 
 /**
+ * Ends a property after some minutes, also one that looks for a shorter failure: a run that never waits lets no timer of ava end it.
+ */
+export const WITHIN_TIME: {
+  readonly interruptAfterTimeLimit: number
+  readonly markInterruptAsFailure: true
+} = { interruptAfterTimeLimit: (isFull ? 60 : 4) * 60_000, markInterruptAsFailure: true }
+
+/**
  * The seed of a random test: a new one for each process, or that of `HOLDFAST_SEED`. It is printed, so that what was
  * drawn can be drawn again.
  */

@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { anyPlan } from '../helpers/credential-actions.ts'
 import { makeCredentialStart, runPlan } from '../helpers/credential-run.ts'
-import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, runCount, WITHIN_TIME } from '../helpers/drawn-runs.ts'
 
 const numRuns = runCount(400)
 
@@ -12,7 +12,7 @@ test('whatever two devices change and whatever becomes of their requests, exactl
   const start = await makeCredentialStart()
   await fc.assert(
     fc.asyncProperty(anyPlan, plan => runPlan(start, plan)),
-    { numRuns, seed, includeErrorInReport: true }
+    { ...WITHIN_TIME, numRuns, seed, includeErrorInReport: true }
   )
   t.pass()
 })

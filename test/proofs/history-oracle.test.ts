@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
-import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, runCount, WITHIN_TIME } from '../helpers/drawn-runs.ts'
 import { historyRounds, playHistory } from '../helpers/history-run.ts'
 import { folderPlaces, memoryPlace, type StoryPlace } from '../helpers/story-place.ts'
 
@@ -11,7 +11,7 @@ const histories = async (
 ): Promise<void> => {
   const rounds = fc.array(historyRounds, { minLength: 1, maxLength: 10 })
   const history = fc.asyncProperty(rounds, some => playHistory(makePlace(), some))
-  await fc.assert(history, { numRuns: runCount(numRuns), seed: drawSeed(t) })
+  await fc.assert(history, { ...WITHIN_TIME, numRuns: runCount(numRuns), seed: drawSeed(t) })
   t.pass()
 }
 
@@ -28,7 +28,7 @@ test('the same of a history in which a search looks at more than the newest', as
     fc.asyncProperty(rounds, fc.constantFrom('disk' as const, 'store' as const), (some, kind) =>
       playHistory(memoryPlace(kind), some, 450)
     ),
-    { numRuns: runCount(300), seed: drawSeed(t) }
+    { ...WITHIN_TIME, numRuns: runCount(300), seed: drawSeed(t) }
   )
   t.pass()
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../kernel/base/errors.ts'
-import { drawSeed, passWalletError, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, passWalletError, runCount, WITHIN_TIME } from '../helpers/drawn-runs.ts'
 import type { MemoryKind } from '../helpers/fault-store.ts'
 import { type Device, openDevice } from '../helpers/repo-device.ts'
 import { editText } from '../helpers/repo-texts.ts'
@@ -189,6 +189,7 @@ test('any order of edits, deletions, syncs, failures and crashes loses no acknow
   const steps = fc.array(step, { minLength: 3, maxLength: 30, size: 'max' })
   const kinds = fc.constantFrom<MemoryKind[]>('disk', 'store')
   await fc.assert(fc.asyncProperty(steps, fc.nat({ max: 1e6 }), kinds, story), {
+    ...WITHIN_TIME,
     numRuns,
     seed: drawSeed(t)
   })

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
-import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, runCount, WITHIN_TIME } from '../helpers/drawn-runs.ts'
 import { runStoreStory, storeStories } from '../helpers/store-run.ts'
 import { folderPlaces, memoryPlace, type StoryPlace } from '../helpers/story-place.ts'
 
@@ -8,7 +8,7 @@ const stories = async (t: ExecutionContext, numRuns: number, makePlace: () => St
   const story = fc.asyncProperty(storeStories, fc.integer({ min: 1, max: 1e9 }), (steps, seed) =>
     runStoreStory(steps, seed, makePlace())
   )
-  await fc.assert(story, { numRuns: runCount(numRuns), seed: drawSeed(t) })
+  await fc.assert(story, { ...WITHIN_TIME, numRuns: runCount(numRuns), seed: drawSeed(t) })
   t.pass()
 }
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, runCount, WITHIN_TIME } from '../helpers/drawn-runs.ts'
 import { makeSyncTally, runSyncPlan } from '../helpers/sync-run.ts'
 import { anySyncPlan } from '../helpers/sync-steps.ts'
 
@@ -14,7 +14,7 @@ test('three devices, each on a disk or each in a store of bytes, agree after any
     fc.asyncProperty(anySyncPlan, fc.nat({ max: 3 }), (plan, draw) =>
       runSyncPlan(plan, tally, draw === 0 ? 'store' : 'disk')
     ),
-    { numRuns, seed, includeErrorInReport: true }
+    { ...WITHIN_TIME, numRuns, seed, includeErrorInReport: true }
   )
   t.log(`${tally.stories} stories, ${tally.edits} edits`)
   t.log(`troubles: ${[...tally.faultCounts].map(([what, count]) => `${count} ${what}`).join(', ')}`)
