@@ -86,7 +86,7 @@ const emitted = join(process.cwd(), 'dist')
 const others = testProcessesOf(emitted)
 // Whole, a single proof takes half an hour.
 const silence = Number(
-  process.env.HOLDFAST_TEST_SILENCE ?? (full.HOLDFAST_FULL === undefined ? 480 : 3 * 3600)
+  process.env.HOLDFAST_TEST_SILENCE ?? (full.HOLDFAST_FULL === undefined ? 900 : 3 * 3600)
 )
 const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped, ...agent }, silence)
 const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')
