@@ -23,6 +23,8 @@ const FOREIGN = 'foreign key'
 /** The name of a currency whose engine signs sweeps at once. */
 const SIGNS_AT_ONCE = 'Toy that signs at once'
 const PASSWORD = 'Correct horse 1'
+/** What a toy wallet can be split into, where the plugin of that type is there. */
+const SIDE_TYPE = 'wallet:sidecoin'
 
 interface Home {
   readonly account: Account
@@ -49,6 +51,7 @@ const openHome = async (
   const toy = makeToy({
     info,
     tools: {
+      getSplittableTypes: async () => [SIDE_TYPE],
       async getDisplayPrivateKey({ keys }) {
         note('getDisplayPrivateKey', keys)
         return String(keys.toyKey)
@@ -274,12 +277,17 @@ test('an engine is not synced whose wallet was paused while a policy thought abo
 })
 
 test('opening a wallet, showing its public keys and a split call no policy', async t => {
-  const { account, wallet, requested } = await openHome(t)
+  const { account, wallet, given, requested } = await openHome(t, {}, [makeToy({ id: 'sidecoin' }).plugin])
   await account.walletKeys.getRawPublicKey(wallet.id)
-  await account.listSplittableWalletTypes(wallet.id)
   await wallet.changePaused(true)
   await wallet.changePaused(false)
-  t.deepEqual(requested, [])
+  t.deepEqual(await account.listSplittableWalletTypes(wallet.id), [SIDE_TYPE])
+  const split = await account.openWallet(await account.splitWallet(wallet.id, SIDE_TYPE))
+  t.is(split.type, SIDE_TYPE)
+  t.deepEqual([requested, given], [[], []])
+  // The same policy is asked for a private key of the split wallet.
+  await account.walletKeys.getRawPrivateKey(split.id)
+  t.is(requested.length, 1)
 })
 
 test('policies see the id of the action that uses keys, or a new one if it has none', async t => {
