@@ -165,6 +165,26 @@ test.serial(
   }
 )
 
+test.serial(
+  'wallets activate shows the open payments of the wallet that pays, before it asks and before it pays',
+  async t => {
+    await dataOf('wallets', 'create', 'tokenchain', '--name', 'Purse')
+    const activate = ['wallets', 'activate', 'Toys', '--token', 'USDX', '--pay-with', 'Purse'] as const
+    const first = await run(...activate, '--json')
+    failed(t, first, 'CONFIRMATION_REQUIRED', 5)
+    t.notRegex(first.stderr, /open/, 'those of the wallet that is activated are not of the payment')
+
+    await dataOf('send', 'Purse', '--to', 'shop', '--amount', '0.3', '--yes')
+    const open = /^.*open +0\.3 TOY to shop: .+$/m
+    const second = await run(...activate, '--json')
+    failed(t, second, 'CONFIRMATION_REQUIRED', 5)
+    t.regex(second.stderr, open)
+    const paid = await run(...activate, '--yes', '--json')
+    t.is(succeeded(t, paid, 'wallets.activate/1').data.txids.length, 1)
+    t.regex(paid.stderr, open)
+  }
+)
+
 test.serial('wallets split makes a wallet with the same keys on another supported chain', async t => {
   t.deepEqual((await dataOf('wallets', 'split', 'Toys', '--list')).types, ['wallet:sisterchain'])
   const types = await dataOf('wallets', 'types', '--splittable-from', 'Toys')
