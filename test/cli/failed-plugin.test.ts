@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Plugin } from '../../kernel/index.ts'
-import { makeHome, type Ran } from '../helpers/command-line.ts'
+import { homeFor, makeHome, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { makeToy } from '../helpers/toy-currency.ts'
 
@@ -44,5 +44,31 @@ test('an account opens although a plugin failed to load, and each command gives 
     const ran = await run(broken, ...command, '--json')
     t.not(ran.code, 0)
     t.true(JSON.stringify(ran.json.error).includes(SENTENCE), `${command.join(' ')}: ${ran.stdout}`)
+  }
+})
+
+test('with --debug a command that needs a wallet of a failed plugin gives the message of the plugin beside its causes', async t => {
+  const alone = homeFor(t)
+  const runAlone = (plugin: Plugin, ...args: readonly string[]): Promise<Ran> =>
+    runInProcess([...args, '--secrets-stdin'], { home: alone, input, plugins: [plugin] })
+  const { plugin } = makeToy()
+  await runAlone(plugin, 'account', 'create', 'alice')
+  await runAlone(plugin, 'wallets', 'create', 'toycoin', '--name', 'Fun')
+  for (const command of [
+    ['login', 'alice'],
+    ['balance', 'Fun'],
+    ['send', 'Fun', '--to', 'shop', '--amount', '1', '--yes'],
+    ['wallets', 'create', 'toycoin']
+  ] as const) {
+    const ran = await runAlone(broken, ...command, '--debug')
+    const name = `${command.join(' ')}: ${ran.stderr}`
+    t.false(ran.stderr.includes('PLUGINS_MISSING'), name)
+    if (command[0] === 'login') {
+      t.is(ran.code, 0, name)
+      continue
+    }
+    t.not(ran.code, 0, name)
+    t.regex(ran.stderr, new RegExp(`^hint: .*The plugin toycoin failed to load.*: ${SENTENCE}`, 'm'), name)
+    t.regex(ran.stderr, /^ +at \S+/m, name)
   }
 })
