@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { type Envelope, makeHome, type Ran, runHoldfast } from '../helpers/command-line.ts'
+import { type Envelope, homeFor, makeHome, type Ran, runHoldfast } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
@@ -219,6 +219,30 @@ test.serial('a light account needs only a PIN, and forget asks before it removes
   failed(t, await forget('--yes'), 'USER_NOT_ON_DEVICE', 15)
   const login = checkEnvelope(t, await runAs('login', 'alice', '--json'), 'login/1')
   t.like(login.data, { username: 'alice', walletCount: 1 })
+})
+
+test('logout of a light account without a PIN names the login key, and logs out only after a confirmation', async t => {
+  const alone = homeFor(t)
+  const by = (secret: object, ...args: readonly string[]): Promise<Ran> =>
+    runInProcess([...args, '--secrets-stdin'], { home: alone, input: JSON.stringify(secret) })
+  const out = (...flags: readonly string[]): Promise<Ran> =>
+    runInProcess(['logout', ...flags], { home: alone })
+  const { loginId } = (await by({ pin: '2468' }, 'account', 'create', '--light', '--json')).json.data
+  const { loginKey } = (await by({ pin: '2468' }, 'account', 'key', '--reveal', '--json')).json.data
+  t.is((await by({ pin: '2468' }, 'account', 'pin', 'remove', '--yes')).code, 0)
+
+  const advice = /no PIN: only its login key opens it again \(holdfast account key --reveal\)/
+  const unconfirmed = await out('--json')
+  const { details } = failed(t, unconfirmed, 'CONFIRMATION_REQUIRED', 5).error
+  t.deepEqual(details.summary, { loginId, pinEnabled: false, opensWith: 'login-key' })
+  t.regex(unconfirmed.stderr, advice)
+  t.is((await runInProcess(['whoami', '--json'], { home: alone })).json.data.loginId, loginId)
+
+  const left = await out('--yes')
+  t.is(left.code, 0, left.stderr)
+  t.regex(left.stderr, advice)
+  const again = /^Log in again with: holdfast (login \S+ --with key)$/m.exec(left.stdout)?.[1] ?? ''
+  t.is((await by({ 'login-key': loginKey }, ...again.split(' '), '--json')).json.data.method, 'key')
 })
 
 test.serial('two processes on one profile wait for each other and lose nothing', async t => {

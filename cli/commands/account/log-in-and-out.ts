@@ -1,11 +1,13 @@
 import { shellWord } from '../../../app/format/safe-text.ts'
 import type { Account, Context } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
+import { commandInProfile } from '../../grammar/command-line.ts'
 import { DEVICE_ONLY } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { forgetCurrentAccount, readCurrentAccount, rememberAccount } from '../../profile/state-files.ts'
 import { type Choice, promptChoice, promptText } from '../../secrets/prompt.ts'
 import type { CommandRun } from '../../session/command.ts'
+import { confirm } from '../../session/confirm.ts'
 import {
   chooseMethod,
   type LoginTarget,
@@ -113,7 +115,7 @@ const methodChoices = ({ local }: LoginTarget): readonly Choice[] => {
   ]
 }
 
-/** Logs the current account out; its data stays on this device. */
+/** Logs the current account out; its data stays on this device. One that only its login key opens again needs a confirmation. */
 export const logout: CommandRun = async (session, user) => {
   const { session: state } = session.paths
   const current = readCurrentAccount(state)
@@ -131,11 +133,19 @@ export const logout: CommandRun = async (session, user) => {
   const hasPin = local?.isPinLoginEnabled === true
   // A light account exists on this device only, and has no name to log in with elsewhere.
   const isLost = current.username === undefined && current.isEdgeLogin !== true && !hasPin
+  const lost = `This light account has no PIN: only its login key opens it again (${commandInProfile(session.globals, 'account key --reveal')})`
+  if (isLost) {
+    if (!session.globals.yes) session.statusLine.warn(lost)
+    await confirm(session, {
+      question: `Log out of ${name}?`,
+      summary: { loginId: current.loginId, pinEnabled: false, opensWith: 'login-key' }
+    })
+  }
   await session.releaseAccount(current.loginId)
   forgetCurrentAccount(state)
   return {
     data: { loginId: current.loginId, username: current.username ?? null, pinEnabled: hasPin },
-    warnings: isLost ? ['This light account has no PIN: only its login key opens it again'] : [],
+    warnings: isLost && session.globals.yes ? [lost] : [],
     view: {
       kind: 'text',
       lines: [
