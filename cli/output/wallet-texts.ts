@@ -145,7 +145,7 @@ export const repoAdvice = (repos: readonly RepoStatus[]): { readonly advice?: re
     ...(old.length === 0
       ? []
       : [
-          `A sync server showed an older state, last at ${localTime(new Date(at * 1000))} (${files} files of ${old.length} repos); this device kept its newer files and uploaded them again.`
+          `A sync server showed an older state, last at ${localTime(new Date(at * 1000))} (${counted(files, 'file')} of ${counted(old.length, 'repo')}); this device kept its newer files and uploaded them again.`
         ]),
     ...(kept === 0
       ? []
@@ -155,6 +155,8 @@ export const repoAdvice = (repos: readonly RepoStatus[]): { readonly advice?: re
   ]
   return lines.length === 0 ? {} : { advice: lines }
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** The state of a repo in one word. */
 export const repoCell = ({

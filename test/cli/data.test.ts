@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { closeAgents } from '../helpers/agents.ts'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -156,4 +157,34 @@ test.serial('data recover --all restores all deleted files, and sync counts the 
   )
   await dataOf(['data', 'recover', '--all', '--yes'])
   t.deepEqual((await dataOf(['data', 'list', 'com.gone'])).items, ['one', 'two'])
+})
+
+test.serial('sync tells that a server showed an older state, and keeps the newer file', async t => {
+  const world = join(home, 'data', 'default', 'fake-world')
+  await dataOf(['data', 'set', 'com.old', 'item', '--value-stdin'], 'first')
+  await dataOf(['sync', '--wait'])
+  await closeAgents(home)
+  cpSync(world, file('backup'), { recursive: true })
+  await dataOf(['data', 'set', 'com.old', 'item', '--value-stdin'], 'second')
+  const honest = await run(['sync', '--wait'])
+  t.notRegex(honest.stdout + honest.stderr, /older state/)
+
+  await closeAgents(home)
+  rmSync(world, { recursive: true })
+  cpSync(file('backup'), world, { recursive: true })
+  // Another device goes on from the backup: the same upload to the same past would give the hash that it gave before.
+  await dataOf(['data', 'set', 'com.other', 'item', '--value-stdin', '--device', 'phone'], 'later')
+  await dataOf(['sync', '--wait', '--device', 'phone'])
+  const synced = await run(['sync', '--wait'])
+  t.is(synced.code, 0, synced.stderr)
+  t.regex(
+    synced.stdout + synced.stderr,
+    /^A sync server showed an older state, last at \d{4}-\d\d-\d\d \d\d:\d\d \(1 file of 1 repo\); this device kept its newer files and uploaded them again\.$/m
+  )
+  const [repo] = (await dataOf(['sync', 'repos'])).repos
+  t.is(repo.rolledBackFiles, 1)
+  t.regex(repo.rolledBackAt, /^\d{4}-\d\d-\d\dT/)
+  t.regex((await run(['sync', 'repos'])).stderr, /showed an older state/)
+  await dataOf(['sync', '--device', 'phone'])
+  t.is((await dataOf(['data', 'get', 'com.old', 'item', '--device', 'phone'])).value, 'second')
 })
