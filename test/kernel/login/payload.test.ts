@@ -59,6 +59,7 @@ test('a reply with the user id of another name changes the id of this one only w
 test('the loginAuthBox and the parentBox of a login never change, whatever a reply holds', t => {
   const resealed = { loginAuthBox: sealBox(io, rootKey, loginAuth) }
   t.deepEqual(apply(ROOT, resealed).loginAuthBox, ROOT.loginAuthBox)
+  t.deepEqual(apply(ROOT, { loginAuthBox: undefined }).loginAuthBox, ROOT.loginAuthBox)
   const { loginAuthBox: _box, ...bare } = ROOT
   t.deepEqual(apply(bare, resealed).loginAuthBox, resealed.loginAuthBox)
 
@@ -74,6 +75,25 @@ test('the loginAuthBox and the parentBox of a login never change, whatever a rep
     }
   )
   t.deepEqual(both.children?.[0]?.parentBox, CHILD.parentBox)
+})
+
+test('a loginAuthBox in a reply must open to 32 bytes, also where this device keeps its own', t => {
+  const { loginAuthBox: _box, ...bare } = ROOT
+  for (const known of [ROOT, { ...bare, passwordAuthBox: sealBox(io, rootKey, io.random(32)) }]) {
+    const receive = (loginAuthBox: Box) => () => apply(known, { loginAuthBox })
+    t.throws(receive(sealBox(io, io.random(32), loginAuth)), { code: 'INVALID_CHECKSUM' })
+    t.throws(receive(sealBox(io, rootKey, io.random(31))), { code: 'KEY_INTEGRITY' })
+  }
+})
+
+test('a login below without a parentBox in a reply stays as this device knows it, and is reported', t => {
+  const odd: unknown[] = []
+  const known = { ...ROOT, children: [CHILD] }
+  const sent = { children: [replyOf(CHILD, { parentBox: undefined })] }
+  const { children } = apply(known, sent, { onInvalid: error => void odd.push(error) })
+  t.deepEqual(children, [CHILD])
+  t.like(odd, [{ code: 'KEY_INTEGRITY', details: { rule: 'No parentBox on child login.' } }])
+  t.is(odd.length, 1)
 })
 
 test('a root login has no parent: a reply that gives it one is refused', t => {
@@ -198,6 +218,11 @@ test('another text of the login in the place of its name, such as the PIN, is re
   t.is(await nameIn('alice', 'alice'), 'alice')
   const bobsId = io.crypto.toBase64(await userIdOf(io, 'bob'))
   t.is(await nameIn('bob', 'alice', bobsId), 'bob')
+  t.is(await nameIn('bob', 'alice'), undefined, 'it is not the name of the user id')
+  // The id of an old login is its user id, too.
+  const old = { loginId: bobsId, userId: undefined, userTextBox: sealText(io, rootKey, 'bob') }
+  const reply = { payload: replyOf(ROOT, old), loginKey: new Secret(rootKey.slice()) }
+  t.is(await verifiedNameOf(io, reply, 'alice'), 'bob')
   const loginKey = new Secret(childKey.slice())
   const changes = { userTextBox: sealText(io, childKey, 'bob'), userId: bobsId }
   t.is(
