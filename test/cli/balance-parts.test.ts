@@ -1,4 +1,8 @@
 import test from 'ava'
+import { openLocalWorld } from '../../cli/profile/open-world.ts'
+import { profilePaths } from '../../cli/profile/paths.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
+import { closeAgents } from '../helpers/agents.ts'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
@@ -13,8 +17,8 @@ const run = async (...args: readonly string[]): Promise<Ran> => {
   if (ran.code !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`)
   return ran
 }
-const partsOf = async (): Promise<Record<string, string>> => {
-  const { data }: Envelope = (await run('balance', 'Savings', '--json')).json
+const partsOf = async (wallet = 'Savings'): Promise<Record<string, string>> => {
+  const { data }: Envelope = (await run('balance', wallet, '--json')).json
   const [{ spendable, incoming, immature, reserved, native }] = data.balances
   return {
     total: native,
@@ -66,4 +70,23 @@ test.serial('the balance shows what is reserved for a payment that is signed but
   )
   t.regex((await run('balance')).stdout, /^Savings\t0\.5 BTC\t0\.5 BTC reserved\t/)
   t.like(await partsOf(), { total: '50000000', spendable: '0', reserved: '50000000' })
+})
+
+test.serial('what a new block has earned is shown as immature, in its own column and in JSON', async t => {
+  await run('wallets', 'create', 'bitcoin', '--name', 'Mine')
+  const { address } = JSON.parse((await run('address', 'Mine', '--json')).stdout).data
+  await closeAgents(home)
+  const paths = profilePaths('default', { HOLDFAST_HOME: home })
+  const { world, close } = await openLocalWorld(paths, { holder: 'a test', io: makeNodeIo() })
+  world.chains.bitcoin.mine(1, address)
+  await close()
+
+  t.regex((await run('balance', 'Mine')).stdout, /^Mine\t50 BTC\t50 BTC immature\tclaimed\tsynced\t/)
+  t.deepEqual(await partsOf('Mine'), {
+    ...{ total: '5000000000', spendable: '0', incoming: '0', immature: '5000000000', reserved: '0' }
+  })
+  t.regex((await run('wallets', 'show', 'Mine')).stdout, /balance\t50 BTC \(50 BTC immature\)/)
+  await runInProcess(['fake', 'chain', 'mine', '100'], { home })
+  t.regex((await run('balance', 'Mine')).stdout, /^Mine\t50 BTC\tclaimed\tsynced\t/)
+  t.like(await partsOf('Mine'), { spendable: '5000000000', immature: '0' })
 })

@@ -106,6 +106,25 @@ test('an engine row says how well a balance is known, and the payments that it c
   t.is(gradeOf({}), undefined)
 })
 
+test('an engine row lists the parts of a balance that cannot be spent yet, and no part of 0', t => {
+  const heldBackOf = (more: object): readonly string[] | undefined => {
+    const details = { spendable: '0', incoming: '0', immature: '0', reserved: '0', ...more }
+    const known = wallet('w1', {
+      balances: { '': '500000000' },
+      balanceDetails: { '': details } as never
+    })
+    const view = viewOf({ ...withUnits, wallets: [['w1', known]], engines: [['w1', engine('w1')]] })
+    return engineRows(view)[0]?.balances[0]?.heldBack
+  }
+  t.deepEqual(heldBackOf({ immature: '300000000', spendable: '200000000' }), ['3 BTC immature'])
+  t.deepEqual(heldBackOf({ incoming: '100000000', immature: '250000000', reserved: '50000000' }), [
+    '1 BTC incoming',
+    '2.5 BTC immature',
+    '0.5 BTC reserved'
+  ])
+  t.is(heldBackOf({ spendable: '500000000' }), undefined)
+})
+
 test('an engine row stays the same object until its engine, wallet, account or currency changes', t => {
   const view = viewOf({
     wallets: [['w1', wallet('w1', { balances: { '': '50000000' } })]],
