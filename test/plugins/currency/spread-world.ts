@@ -20,6 +20,8 @@ export interface SpreadServer {
   subscribing: number
   /** Requests about scripts. */
   sent: number
+  /** The script of each of them, in order. */
+  readonly scripts: string[]
   /** The most subscriptions that waited for an answer at once. */
   mostWaiting: number
   /** How many subscriptions it gives each connection from its next revival on. */
@@ -95,6 +97,7 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
         tried: 0,
         subscribing: 0,
         sent: 0,
+        scripts: [],
         mostWaiting: 0,
         limit: limits[at] ?? 0
       },
@@ -155,6 +158,7 @@ export const makeSpreadWorld = (t: ExecutionContext, options: SpreadOptions): Sp
               if (!method.startsWith('blockchain.scripthash.')) continue
               requested.set(id, { method, script: params[0] ?? '' })
               server.sent += 1
+              server.scripts.push(params[0] ?? '')
               if (method !== SUBSCRIBE) continue
               server.learned.add(params[0] ?? '')
               if (!hasSubscribed) server.subscribing += 1
