@@ -59,6 +59,24 @@ export const parseJsonText = (text: string, limits?: JsonLimits): unknown => {
 }
 
 /**
+ * Parses JSON text as {@link parseJsonText} does; the check before it goes in slices, with a call of `pause` after each.
+ *
+ * @throws SyntaxError, whose message may quote the text if that is no JSON
+ */
+export const parseJsonInSlices = async (
+  text: string,
+  pause: () => Promise<void> | undefined
+): Promise<unknown> => {
+  const scan = new JsonScan(text, {})
+  while (scan.advance(JSON_SLICE_LENGTH)) await pause()
+  await pause()
+  return JSON.parse(text)
+}
+
+/** Text of at most so many characters is checked in one go. */
+export const JSON_SLICE_LENGTH = 65_536
+
+/**
  * Checks JSON text as {@link parseJsonText} does, without parsing it.
  *
  * @throws SyntaxError as {@link parseJsonText}

@@ -2,8 +2,15 @@ import type { Schema } from 'yup'
 import { compact } from '../base/compact.ts'
 import { patienceOf } from '../base/deadline.ts'
 import { failureLine, isWalletError, scrub, WalletError } from '../base/errors.ts'
-import { type Json, type JsonObject, parseJsonText } from '../base/json.ts'
+import {
+  JSON_SLICE_LENGTH,
+  type Json,
+  type JsonObject,
+  parseJsonInSlices,
+  parseJsonText
+} from '../base/json.ts'
 import { dateOf } from '../base/time.ts'
+import { makeYielder } from '../base/yielder.ts'
 import type { AbortSignalLike, Clock, FetchOptions, FetchReply, Io } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import {
@@ -63,7 +70,10 @@ export const loginFetch = async (
     if (isWalletError(error, 'REPLY_TOO_LARGE') || isWalletError(error, 'NETWORK')) throw error
     throw new WalletError('NETWORK', { path }, causeOfFetch(error))
   }
-  return resultsOf(reply.text, reply.status)
+  const { text, status } = reply
+  if (text.length <= JSON_SLICE_LENGTH) return resultsOf(text, status)
+  const json = await parseJsonInSlices(text, makeYielder(services.io.clock)).catch(() => noJson(status))
+  return resultsIn(json)
 }
 
 /** POST /v2/login with credentials: the login and everything below it. */
@@ -280,8 +290,10 @@ export const encodeLoginRequest = (io: Pick<Io, 'crypto'>, request: LoginRequest
  * @throws INVALID_JSON, BAD_REPLY, ACCOUNT_EXISTS, ACCOUNT_NOT_FOUND, PASSWORD, API_KEY_INVALID, OTP,
  * OBSOLETE_API, CHALLENGE, CONFLICT, SERVER
  */
-export const resultsOf = (text: string, status: number): unknown => {
-  const { status_code: code, message, results } = parse(asEnvelope, jsonOf(text, status), 'login reply')
+export const resultsOf = (text: string, status: number): unknown => resultsIn(jsonOf(text, status))
+
+const resultsIn = (json: unknown): unknown => {
+  const { status_code: code, message, results } = parse(asEnvelope, json, 'login reply')
   if (code === 0) return results
   throw failureOf(code, message, results)
 }
@@ -290,8 +302,12 @@ const jsonOf = (text: string, status: number): unknown => {
   try {
     return parseJsonText(text)
   } catch {
-    throw new WalletError('INVALID_JSON', { status })
+    return noJson(status)
   }
+}
+
+const noJson = (status: number): never => {
+  throw new WalletError('INVALID_JSON', { status })
 }
 
 const failureOf = (code: number, message: string, results: unknown): WalletError => {

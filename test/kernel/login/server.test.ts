@@ -172,3 +172,43 @@ test('a login counts as unchanged only if the server says so in this word, and n
   const down = { ...portOf(''), io: makeRepoIo() }
   await t.throwsAsync(isUnchanged(down, stash), { code: 'NETWORK' })
 })
+
+test('a large reply is checked in slices, between which other tasks run, and a small one in one go', async t => {
+  let now = 0
+  let pauses = 0
+  const clock = {
+    ...makeFakeClock(),
+    // Each slice takes longer than the thread may be kept.
+    monotonic: () => {
+      now += 10
+      return now
+    },
+    turn: async () => {
+      pauses += 1
+    }
+  }
+  const fetch = (text: string): Promise<unknown> => {
+    pauses = 0
+    const services = portOf(text)
+    return loginFetch({ ...services, io: { ...services.io, clock } }, 'GET', '/v2/x')
+  }
+  const many = (count: number): string[] => Array.from({ length: count }, () => 'item')
+  t.deepEqual(await fetch(reply(0, many(10))), many(10))
+  t.is(pauses, 0)
+
+  const large = reply(0, many(100_000))
+  t.deepEqual(await fetch(large), many(100_000))
+  const slices = Math.floor(large.length / 65_536)
+  t.true(pauses >= slices, `${pauses} pauses`)
+
+  const broken = large.replace(/\]\}$/, `,${'['.repeat(100)}`)
+  for (const [text, least] of [
+    [broken, slices],
+    [large.slice(0, -1), slices],
+    ['['.repeat(large.length), 0]
+  ] as const) {
+    await t.throwsAsync(fetch(text), { code: 'INVALID_JSON' })
+    t.true(pauses >= least, `${pauses} pauses`)
+  }
+  t.is(pauses, 0, 'depth is refused before the rest is read')
+})
