@@ -53,10 +53,25 @@ export interface LitecoinNodeOptions {
   readonly takesReplacements?: boolean
 }
 
-/** Starts a node in a folder of its own and makes its wallet. @throws Error if it ends, or does not start within two minutes */
-export const startLitecoinNode = async ({
+/**
+ * Starts a node in a folder of its own and makes its wallet.
+ *
+ * @throws Error if it ends three times, or does not start within two minutes
+ */
+export const startLitecoinNode = async (options: LitecoinNodeOptions = {}): Promise<LitecoinNode> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startOnFreePorts(options)
+    } catch (error) {
+      // Between the choice of its ports and its start another process may have taken one.
+      if (tries === 3) throw error
+    }
+  }
+}
+
+const startOnFreePorts = async ({
   takesReplacements = false
-}: LitecoinNodeOptions = {}): Promise<LitecoinNode> => {
+}: LitecoinNodeOptions): Promise<LitecoinNode> => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-litecoin-'))
   const [rpcPort, port] = await freePorts()
   const options = [
