@@ -54,13 +54,18 @@ const runAva = (
 /** Time that ava has to end after an interrupt. */
 const TIDY_MS = 10_000
 
-const childrenOf = (pid = 0): readonly number[] =>
-  process.platform === 'linux'
-    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-        .split(' ')
-        .filter(text => text !== '')
-        .map(Number)
-    : []
+/** None where the system has no `/proc`, or the process has ended. */
+const childrenOf = (pid = 0): readonly number[] => {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    return text
+      .split(' ')
+      .filter(each => each !== '')
+      .map(Number)
+  } catch {
+    return []
+  }
+}
 
 const killIfThere = (pid: number): void => {
   try {
