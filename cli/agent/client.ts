@@ -180,10 +180,10 @@ const refused = (): CliError =>
     hint: 'Stop it with: holdfast agent stop, or run the command with --no-agent.'
   })
 
-/** Waits a moment for the record of an agent to be removed, or replaced. */
+/** Waits a moment for an agent to be gone: its record is removed or replaced, or it was killed and takes no connection any more. */
 const hasLeft = async ({ stateFolder, token }: AgentConnection): Promise<boolean> => {
   for (let waited = 0; waited <= LEAVE_MS; waited += POLL_MS) {
-    if (readRecord(stateFolder)?.token !== token) return true
+    if (readRecord(stateFolder)?.token !== token || !(await isListening(stateFolder))) return true
     await new Promise(resolve => setTimeout(resolve, POLL_MS))
   }
   return false

@@ -599,6 +599,21 @@ test('an agent that does not answer is reported with its process, and a stop end
   })
 })
 
+test('an agent that takes a connection while it is being killed is as none: the command runs without it', async t => {
+  const home = homeFor(t)
+  const folder = agentFolder(stateOf(home))
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const socket = join(folder, 'socket')
+  // It has read the command, or not, and answered nothing.
+  const killed = createServer(client => {
+    client.destroy()
+    killed.close()
+  }).listen(socket)
+  await once(killed, 'listening')
+  writeFileSync(join(folder, 'agent.json'), JSON.stringify({ pid: 12_345, socket, token: 'x' }))
+  await t.throwsAsync(runAsClient(home, ['balance']), { message: 'No agent took the command' })
+})
+
 test('the error of an agent that is killed during a question or a step has a line of its own', async t => {
   for (const [said, expected] of [
     ['Sign and send it? [y/N] ', 'Sign and send it? [y/N] \n'],
