@@ -119,7 +119,7 @@ const makeShaking = (seed: number | undefined): Shaking => {
   }
   const faultOf = (kind: ShakyCall): ShakyFault | undefined => {
     for (const planned of faults) if (planned.fault.call === kind) planned.left -= 1
-    const found = faults.find(({ left }) => left <= 0)
+    const found = faults.find(({ fault, left }) => fault.call === kind && left <= 0)
     if (found === undefined) return undefined
     faults = faults.filter(planned => planned !== found)
     failureCount += 1
