@@ -116,7 +116,8 @@ if (missingServer('postgres') === undefined) {
     const proxy = await startSilentProxy(Number(url.port))
     t.teardown(() => proxy.stop())
     url.port = `${proxy.port}`
-    const options = { name: 'a', load: loadPostgres, answerMs: 1000 }
+    // The server of a busy machine answers a commit within this time, and far below the two hours of the system.
+    const options = { name: 'a', load: loadPostgres, answerMs: 5000 }
     const store = await openPostgresStore(url.href, options)
     const [key, value] = [Uint8Array.of(1), Uint8Array.of(2)]
     await store.batch([{ key, value }])
@@ -124,7 +125,7 @@ if (missingServer('postgres') === undefined) {
       proxy.freeze()
       const began = performance.now()
       t.is(await codeOf(store.batch([{ key, value: Uint8Array.of(3) }])), 'STORAGE_FAILED')
-      t.true(performance.now() - began < 5000)
+      t.true(performance.now() - began < 60_000)
       // The server has the old session still, with its lock.
       await store.batch([{ key, value: Uint8Array.of(4) }])
       t.deepEqual(await store.getMany([key]), [Uint8Array.of(4)])
@@ -132,7 +133,7 @@ if (missingServer('postgres') === undefined) {
     proxy.freeze()
     const began = performance.now()
     await store.close()
-    t.true(performance.now() - began < 5000)
+    t.true(performance.now() - began < 60_000)
   })
 
   test('a second program waits for a store in PostgreSQL, and is told who has it', async t => {
