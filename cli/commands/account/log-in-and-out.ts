@@ -135,7 +135,8 @@ export const logout: CommandRun = async (session, user) => {
   const isLost = current.username === undefined && current.isEdgeLogin !== true && !hasPin
   const lost = `This light account has no PIN: only its login key opens it again (${commandInProfile(session.globals, 'account key --reveal')})`
   if (isLost) {
-    if (!session.globals.yes) session.statusLine.warn(lost)
+    // While the key can still be shown.
+    session.statusLine.warn(lost)
     await confirm(session, {
       question: `Log out of ${name}?`,
       summary: { loginId: current.loginId, pinEnabled: false, opensWith: 'login-key' }
@@ -145,7 +146,7 @@ export const logout: CommandRun = async (session, user) => {
   forgetCurrentAccount(state)
   return {
     data: { loginId: current.loginId, username: current.username ?? null, pinEnabled: hasPin },
-    warnings: isLost && session.globals.yes ? [lost] : [],
+    warnings: isLost && session.globals.json ? [lost] : [],
     view: {
       kind: 'text',
       lines: [
