@@ -51,6 +51,11 @@ export interface JsonLimits {
  */
 export const parseJsonText = (text: string, limits?: JsonLimits): unknown => {
   checkJsonText(text, limits)
+  return parsedJson(text)
+}
+
+/** The message of `JSON.parse` would quote the text. */
+const parsedJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -61,7 +66,7 @@ export const parseJsonText = (text: string, limits?: JsonLimits): unknown => {
 /**
  * Parses JSON text as {@link parseJsonText} does; the check before it goes in slices, with a call of `pause` after each.
  *
- * @throws SyntaxError, whose message may quote the text if that is no JSON
+ * @throws SyntaxError as {@link parseJsonText}
  */
 export const parseJsonInSlices = async (
   text: string,
@@ -70,7 +75,7 @@ export const parseJsonInSlices = async (
   const scan = new JsonScan(text, {})
   while (scan.advance(JSON_SLICE_LENGTH)) await pause()
   await pause()
-  return JSON.parse(text)
+  return parsedJson(text)
 }
 
 /** Text of at most so many characters is checked in one go. */

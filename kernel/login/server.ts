@@ -72,7 +72,9 @@ export const loginFetch = async (
   }
   const { text, status } = reply
   if (text.length <= JSON_SLICE_LENGTH) return resultsOf(text, status)
-  const json = await parseJsonInSlices(text, makeYielder(services.io.clock)).catch(() => noJson(status))
+  const json = await parseJsonInSlices(text, makeYielder(services.io.clock)).catch((error: unknown) => {
+    throw error instanceof SyntaxError ? new WalletError('INVALID_JSON', { status }) : error
+  })
   return resultsIn(json)
 }
 
@@ -302,12 +304,8 @@ const jsonOf = (text: string, status: number): unknown => {
   try {
     return parseJsonText(text)
   } catch {
-    return noJson(status)
+    throw new WalletError('INVALID_JSON', { status })
   }
-}
-
-const noJson = (status: number): never => {
-  throw new WalletError('INVALID_JSON', { status })
 }
 
 const failureOf = (code: number, message: string, results: unknown): WalletError => {
