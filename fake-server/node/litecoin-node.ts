@@ -64,7 +64,7 @@ export const startLitecoinNode = async (options: LitecoinNodeOptions = {}): Prom
       return await startOnFreePorts(options)
     } catch (error) {
       // Between the choice of its ports and its start another process may have taken one.
-      if (tries === 3) throw error
+      if (tries === 3 || !(error instanceof EndedAtStart)) throw error
     }
   }
 }
@@ -158,8 +158,11 @@ const untilReady = async (call: NodeCall, child: ChildProcess): Promise<void> =>
       await call('getblockcount')
       return
     } catch (error) {
-      if (child.exitCode !== null || tries > 2400) throw error
+      if (child.exitCode !== null) throw new EndedAtStart(`It ended with ${child.exitCode}`, { cause: error })
+      if (tries > 2400) throw error
       await sleep(50)
     }
   }
 }
+
+class EndedAtStart extends Error {}
