@@ -31,8 +31,10 @@ const runAva = (
         if (signal !== 'SIGINT' || !hasTerminal) child.kill(signal)
       })
     }
+    let isOver = false
     const interrupt = (): void => {
-      console.log(`\nNo test has ended for ${silence} s.`)
+      isOver = true
+      console.log(`\nNothing was printed for ${silence} s.`)
       const processes = [...childrenOf(child.pid), child.pid ?? 0]
       child.kill('SIGINT')
       // Ava does not wait for a worker that is deaf to it.
@@ -43,7 +45,7 @@ const runAva = (
     const timer = setTimeout(interrupt, silence * 1000).unref()
     const chunks: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => {
-      timer.refresh()
+      if (!isOver) timer.refresh()
       chunks.push(chunk)
       process.stdout.write(chunk)
     })
@@ -81,7 +83,8 @@ const args = given
   .filter(arg => arg !== '--full')
   // The tests with nodes are named by what the nodes are of: `npm run test:nodes -- utxo`.
   .map(arg => (suite === 'nodes' && /^[a-z]+$/.test(arg) ? `dist/test/nodes/${arg}/**/*.test.js` : arg))
-const full = args.length < given.length ? { HOLDFAST_FULL: '1' } : {}
+const isFull = args.length < given.length || process.env.HOLDFAST_FULL === '1'
+const full = isFull ? { HOLDFAST_FULL: '1' } : {}
 // Who names files gets each in a process of its own, under its own name.
 const isWhole = suite === 'unit' && args.every(arg => arg.startsWith('-'))
 if (isWhole) writeTestGroups(process.cwd(), shareOf(process.env.HOLDFAST_TEST_SHARE))
@@ -90,9 +93,7 @@ const agent = suite === 'agent' ? { HOLDFAST_TEST_AGENT: '1' } : {}
 const emitted = join(process.cwd(), 'dist')
 const others = testProcessesOf(emitted)
 // Whole, a single proof takes half an hour.
-const silence = Number(
-  process.env.HOLDFAST_TEST_SILENCE ?? (full.HOLDFAST_FULL === undefined ? 900 : 3 * 3600)
-)
+const silence = Number(process.env.HOLDFAST_TEST_SILENCE) || (isFull ? 3 * 3600 : 900)
 const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped, ...agent }, silence)
 const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')
 for (const line of lines) console.log(line)
