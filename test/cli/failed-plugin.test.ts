@@ -47,7 +47,7 @@ test('an account opens although a plugin failed to load, and each command gives 
   }
 })
 
-test('with --debug a command that needs a wallet of a failed plugin gives the message of the plugin beside its causes', async t => {
+test('with --debug a command that needs a wallet of a failed plugin gives the message of the plugin beside the stack', async t => {
   const alone = homeFor(t)
   const runAlone = (plugin: Plugin, ...args: readonly string[]): Promise<Ran> =>
     runInProcess([...args, '--secrets-stdin'], { home: alone, input, plugins: [plugin] })
