@@ -364,7 +364,8 @@ test('a signal that aborts later leaves an open connection alone', async t => {
 
 test('the clock moves, waits, is cancelled and waits for months without firing early', async t => {
   const { clock } = io
-  t.true(Math.abs(clock.now() - Date.now()) < 100)
+  const [before, now, after] = [Date.now(), clock.now(), Date.now()]
+  t.true(before <= now && now <= after)
   const start = clock.monotonic()
   const fired: string[] = []
   const cancel = clock.after(5, () => fired.push('cancelled'))

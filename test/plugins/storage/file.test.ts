@@ -157,7 +157,7 @@ test('a second opener waits, then fails and names the holder; after close it get
   t.true(performance.now() - began >= 115)
   t.true(isWalletError(error, 'STORAGE_LOCKED'))
   t.is(error?.message, `The data folder is in use by holdfast send (process ${process.pid})`)
-  const waiting = openFileDisk(root, { waitMs: 5000 })
+  const waiting = openFileDisk(root, { waitMs: 60_000 })
   await sleep(20)
   await first.close?.()
   const second = await waiting
