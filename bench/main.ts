@@ -7,11 +7,12 @@ import { promisify } from 'node:util'
 import { Command } from 'commander'
 import { checkPeer, installPeer, PEER, type PeerPackage } from './peer-package.ts'
 import { textOfSection } from './print.ts'
-import type { SectionContext, SectionResult } from './section.ts'
+import { type SectionContext, type SectionResult, WAITS_LINE } from './section.ts'
 import { type NamedSection, sections } from './sections.ts'
 
 // The benchmark: every section in a process of its own, one after another, so that none warms up or fills the
-// memory of the next. A missed goal is printed as missed and is no failure; a wrong result is one.
+// memory of the next; while one does nothing but wait the next begins. A missed goal is printed as missed and is no failure; a
+// wrong result is one.
 
 interface Options {
   readonly only?: string
@@ -24,6 +25,7 @@ interface Options {
 interface Report {
   readonly name: string
   readonly title: string
+  readonly seconds: number
   readonly result?: SectionResult
   readonly error?: string
 }
@@ -42,14 +44,26 @@ const main = async (): Promise<void> => {
   const peer = await preparePeer(chosen, options.peer)
   const reason = peer !== undefined && peer.folder === undefined ? peer.reason : undefined
   if (reason !== undefined) say(`Without the peer: ${reason}`)
-  const reports: Report[] = []
+  let reports: readonly Report[] = []
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
   try {
+    const runs: Promise<Report>[] = []
     for (const section of chosen) {
-      const report = await runApart(section, { peerFolder: peer?.folder, isFull, folder, profileFolder })
-      reports.push(report)
-      say(textOfReport(report))
+      const { isIdle, report } = runApart(section, {
+        peerFolder: peer?.folder,
+        isFull,
+        folder,
+        profileFolder
+      })
+      runs.push(
+        report.then(found => {
+          say(textOfReport(found))
+          return found
+        })
+      )
+      await isIdle
     }
+    reports = await Promise.all(runs)
   } finally {
     await rm(folder, { recursive: true, force: true })
     if (peer?.folder !== undefined) await peer.remove()
@@ -99,20 +113,35 @@ const preparePeer = async (
   return chosen.some(({ needsPeer }) => needsPeer) ? installPeer() : undefined
 }
 
-const runApart = async ({ name, title }: NamedSection, context: SectionContext): Promise<Report> => {
-  const script = fileURLToPath(new URL('section-process.js', import.meta.url))
-  const args = ['--enable-source-maps', script, name, JSON.stringify(context)]
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 })
-    return { name, title, result: JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as SectionResult }
-  } catch (error) {
-    const { stderr } = error as { stderr?: string }
-    return { name, title, error: (stderr || String(error)).trim().slice(0, 4000) }
-  }
+interface SectionRun {
+  /** Resolves when its process has ended, or only waits. */
+  readonly isIdle: Promise<unknown>
+  readonly report: Promise<Report>
 }
 
-const textOfReport = ({ title, result, error }: Report): string =>
-  result === undefined ? `\n${title}\nFAILED: ${error}` : textOfSection(title, result)
+const runApart = ({ name, title }: NamedSection, context: SectionContext): SectionRun => {
+  const script = fileURLToPath(new URL('section-process.js', import.meta.url))
+  const args = ['--enable-source-maps', script, name, JSON.stringify(context)]
+  const began = performance.now()
+  const seconds = (): number => Math.round((performance.now() - began) / 1000)
+  const running = promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 })
+  const report = running
+    .then(({ stdout }): Report => {
+      const result = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as SectionResult
+      return { name, title, seconds: seconds(), result }
+    })
+    .catch(({ stderr, message }: { stderr?: string; message: string }): Report => {
+      const error = (stderr || message).trim().slice(0, 4000)
+      return { name, title, seconds: seconds(), error }
+    })
+  const waits = new Promise<void>(resolve =>
+    running.child.stdout?.on('data', chunk => String(chunk).includes(WAITS_LINE) && resolve())
+  )
+  return { isIdle: Promise.race([waits, report]), report }
+}
+
+const textOfReport = ({ title, seconds, result, error }: Report): string =>
+  `${result === undefined ? `\n${title}\nFAILED: ${error}` : textOfSection(title, result)}\n(${seconds} s)`
 
 /** The time since the program began: `9 min 12 s`. */
 const minutesOf = (milliseconds: number): string => {

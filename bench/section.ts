@@ -40,6 +40,9 @@ export interface SectionContext {
 /** One part of the benchmark. Throws if a result is wrong: a fast wrong answer counts for nothing. */
 export type Section = (context: SectionContext) => Promise<SectionResult>
 
+/** What a section prints from when on all that it does is wait: the next one begins then. */
+export const WAITS_LINE = 'All that it does now is wait.'
+
 /** A row from a cost, with goals or facts if there are any. */
 export const rowOf = (
   name: string,

@@ -8,8 +8,14 @@ export interface NamedSection {
   load(): Promise<Section>
 }
 
-/** All sections, in the order in which they run. */
+/** All sections, in the order in which they begin. */
 export const sections: readonly NamedSection[] = [
+  {
+    name: 'idle-agent',
+    title: 'An agent that does nothing',
+    needsPeer: false,
+    load: async () => (await import('./sections/agent.ts')).idleAgent
+  },
   {
     name: 'password-login',
     title: 'Password login against bare scrypt',

@@ -7,22 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { median } from '../measure.ts'
-import { atMost, check, type Row, type Section } from '../section.ts'
+import { atMost, check, type Row, type Section, type SectionResult, WAITS_LINE } from '../section.ts'
 
-/** A command in a process of its own and in the agent, and an agent that does nothing. */
-export const agent: Section = async () => {
-  const home = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
-  const pin = join(home, 'pin')
-  await writeFile(pin, '2468', { mode: 0o600 })
-  const secrets = ['--pin-file', pin]
-  try {
-    await run(home, 'account', 'create', '--light', '--pin-file', pin)
-    await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings', ...secrets)
+/** A command in a process of its own and in the agent. */
+export const agent: Section = () =>
+  withHome(async (home, secrets) => {
     const alone = await wallTimes(() => run(home, 'balance', ...secrets))
     const first = await firstTimes(home, secrets)
-    const server = await startAgent(home)
-    try {
-      await run(home, 'agent', 'unlock', ...secrets)
+    return withAgent(home, secrets, async () => {
       const empty: number[] = []
       const warm: number[] = []
       for (let round = -3; round < ROUNDS; round += 1) {
@@ -46,18 +38,60 @@ export const agent: Section = async () => {
             wallMs: median(warm),
             facts: { 'ms above an empty node': above },
             goals: [atMost('at most 25 ms of wall time above an empty node', above, 25)]
-          },
-          ...(await idleRows(home, server))
+          }
         ],
-        notes: NOTES
+        notes: [
+          'A light account with one Bitcoin wallet on the fake world, which is in the agent’s process; the command of its own ' +
+            'logs in by PIN. The client sends its arguments to the agent and copies the output.'
+        ]
       }
-    } finally {
-      const ended = once(server, 'exit')
-      server.kill('SIGTERM')
-      await ended
-    }
+    })
+  })
+
+/** What an agent with many wallets costs in which nothing happens; only where Linux says it. */
+export const idleAgent: Section = () =>
+  withHome((home, secrets) =>
+    withAgent(home, secrets, async server => ({
+      rows: process.platform === 'linux' ? await idleRows(home, server) : [],
+      notes: [
+        'The agent has a light account with 200 Bitcoin wallets open, and nothing happens for three minutes, in which each repo ' +
+          'is synced once, after one in which they settle. It runs beside the other sections, which take the caches of the ' +
+          'processor from it. Memory is what the process has in RAM, the fake world included.'
+      ]
+    }))
+  )
+
+/** Gives a home with a light account and a wallet, and the flags of its PIN, which goes at the end. */
+const withHome = async (
+  use: (home: string, secrets: readonly string[]) => Promise<SectionResult>
+): Promise<SectionResult> => {
+  const home = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
+  const pin = join(home, 'pin')
+  await writeFile(pin, '2468', { mode: 0o600 })
+  const secrets = ['--pin-file', pin]
+  try {
+    await run(home, 'account', 'create', '--light', ...secrets)
+    await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings', ...secrets)
+    return await use(home, secrets)
   } finally {
     await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** Gives the agent of a home, in which its account is open and which is ended at the end. */
+const withAgent = async (
+  home: string,
+  secrets: readonly string[],
+  use: (server: ChildProcess) => Promise<SectionResult>
+): Promise<SectionResult> => {
+  const server = await startAgent(home)
+  try {
+    await run(home, 'agent', 'unlock', ...secrets)
+    return await use(server)
+  } finally {
+    const ended = once(server, 'exit')
+    server.kill('SIGTERM')
+    await ended
   }
 }
 
@@ -68,13 +102,6 @@ const SETTLE_MS = 60_000
 /** A sync period of an agent that nobody uses. */
 const IDLE_MS = 180_000
 const COMMAND = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url))
-
-const NOTES = [
-  'A light account with one Bitcoin wallet on the fake world, which is in the agent’s process; the command of its own logs ' +
-    'in by PIN. The client sends its arguments to the agent and copies the output.',
-  'The idle agent has that account with 200 Bitcoin wallets open, and nothing happens for three minutes, in which each repo is synced once, after one in which they settle. Memory is what the ' +
-    'process has in RAM, the fake world included.'
-]
 
 const node = (
   args: readonly string[],
@@ -134,14 +161,13 @@ const startAgent = async (home: string): Promise<ChildProcess> => {
   return child
 }
 
-/** The cost of an agent with many wallets that do nothing; only where Linux says it. */
 const idleRows = async (home: string, { pid = 0 }: ChildProcess): Promise<readonly Row[]> => {
-  if (process.platform !== 'linux') return []
   const batch = join(home, 'wallets.json')
   const rows = Array.from({ length: WALLETS - 1 }, (_, at) => ({ type: 'bitcoin', name: `W${at}` }))
   await writeFile(batch, JSON.stringify(rows))
   await run(home, 'wallets', 'create', '--batch', batch)
   await run(home, 'balance')
+  console.log(WAITS_LINE)
   await sleep(SETTLE_MS)
   const before = await cpuMs(pid)
   await sleep(IDLE_MS)

@@ -6,8 +6,8 @@ import { grouped, NOVELTIES, SIDES_NOTE } from '../size/sizes.ts'
 export const discover: Section = async context => {
   const result = await climb(context, {
     ...NOVELTIES,
-    quickForPeer: [2500, 5000],
-    slowForPeer: [10_000],
+    quickForPeer: [2500],
+    slowForPeer: [5000, 10_000],
     rounds: 3,
     plan: newCount => ({ work: 'discover', walletCount: 1, transactionCount: 0, newCount })
   })

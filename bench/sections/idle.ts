@@ -7,7 +7,7 @@ import { SIDES_NOTE } from '../size/sizes.ts'
 /** Accounts of many wallets that do nothing but sync. */
 export const idle: Section = async context => {
   const bench = makeSizeBench(context)
-  const peerPlan = context.isFull ? PLAN : { ...PLAN, walletCount: 100 }
+  const peerPlan = context.isFull ? PLAN : { ...PLAN, walletCount: 50 }
   await bench.prepare(PLAN)
   await bench.prepare(peerPlan)
   // They hardly do anything, so they may do it at the same time.

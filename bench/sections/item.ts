@@ -25,7 +25,7 @@ export const item: Section = async ({ peerFolder }) => {
 }
 
 const SIZES = [330, 2048, 102_400]
-const ROUNDS = 11
+const ROUNDS = 7
 const SAMPLE_MS = 40
 
 const WITHOUT_PEER = `Without ${PEER} no ratio is given.`

@@ -68,7 +68,7 @@ const measureLoads = async (folder: string, { peerFolder }: SectionContext): Pro
 const EMPTY = 'empty node'
 const LIBRARY = 'library'
 const COMMAND = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url))
-const ROUNDS = 11
+const ROUNDS = 7
 
 /** All of a module's code and of its dependencies in one file. */
 const bundle = async (folder: string, path: string): Promise<string> => {

@@ -10,6 +10,7 @@ export const startup: Section = async context => {
   const result = await climb(context, {
     sizes: [25, 50, 100, 200, 500],
     growing: [25, 50, 100, 200],
+    comparedSizes: [50, 100, 200, 500],
     quickForPeer: [50, 100],
     slowForPeer: [200, 500],
     rounds: 3,

@@ -1,7 +1,7 @@
 import { median } from '../measure.ts'
 import { PEER } from '../peer-package.ts'
 import { race } from '../race.ts'
-import { atMost, check, type Row, rowOf, type Section } from '../section.ts'
+import { atMost, check, type Row, rowOf, type Section, WAITS_LINE } from '../section.ts'
 import { type OwnSwaps, openOwnSwaps } from '../swaps/own-swaps.ts'
 import { openPeerSwaps, type PeerSwaps } from '../swaps/peer-swaps.ts'
 import { PROVIDERS, type Script } from '../swaps/providers.ts'
@@ -108,6 +108,7 @@ const finalOf = async ({ script, own, peer }: Sides): Promise<Row[]> => {
     check(quotes.length === PROVIDERS - 1, 'how many quotes there are after the wait')
     return performance.now() - start
   }
+  console.log(WAITS_LINE)
   const [ours, theirs] = await Promise.all([
     timed(() => own.query().settled),
     peer === undefined ? undefined : timed(() => peer.query())

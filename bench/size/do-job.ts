@@ -38,7 +38,7 @@ const works: Readonly<Record<WorkName, Work>> = {
 }
 
 const doOn = async (device: SideDevice, job: Job): Promise<JobResult> => {
-  const { work, place, newCount, idleMs } = job
+  const { work, place, newCount, idleMs, isLast } = job
   const steps = new Map<string, StallCost[]>()
   const facts = new Map<string, number>()
   const keep = (name: string, cost: StallCost): void => {
@@ -50,6 +50,7 @@ const doOn = async (device: SideDevice, job: Job): Promise<JobResult> => {
     folder: place.side === 'own' ? place.folder : undefined,
     newCount,
     idleMs,
+    isLast,
     async step(name, task) {
       const { value, cpuMs, wallMs, stallMs } = await seen(job, name, () => watch(task))
       keep(name, { cpuMs, wallMs, stallMs })

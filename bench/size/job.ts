@@ -30,6 +30,8 @@ export interface WorkOptions {
   readonly newCount: number
   /** How long to idle at the end; 0 for not at all. */
   readonly idleMs: number
+  /** Of the rounds of one work: what is seen once, because it takes long, is seen then. */
+  readonly isLast: boolean
 }
 
 /** What a job came to. */

@@ -16,7 +16,9 @@ export interface Ladder {
   readonly quickForPeer: readonly number[]
   /** Those that it does in minutes, or not at all; done with `--full` only. */
   readonly slowForPeer: readonly number[]
+  /** Of each compared size, or with `--full` of every size; of the others one. */
   readonly rounds: number
+  readonly comparedSizes: readonly number[]
   plan(size: number): Plan
 }
 
@@ -30,13 +32,14 @@ export interface LadderResult extends Pick<Ladder, 'growing' | 'sizes'> {
 /** Climbs a ladder: at each size ours first, then the peer if it takes part. */
 export const climb = async (context: SectionContext, ladder: Ladder): Promise<LadderResult> => {
   const bench = makeSizeBench(context)
-  const { sizes, growing, quickForPeer, slowForPeer, rounds, plan } = ladder
+  const { sizes, quickForPeer, slowForPeer, comparedSizes, growing, plan } = ladder
   const own = new Map<number, Figures>()
   const peer = new Map<number, Figures | Unfinished>()
   const isForPeer = (size: number): boolean =>
     context.peerFolder !== undefined &&
     (quickForPeer.includes(size) || (context.isFull && slowForPeer.includes(size)))
   for (const size of sizes) {
+    const rounds = context.isFull || comparedSizes.includes(size) ? ladder.rounds : 1
     own.set(size, await bench.own(plan(size), rounds))
     if (isForPeer(size)) peer.set(size, await bench.peer(plan(size), 1))
   }

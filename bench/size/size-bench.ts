@@ -46,11 +46,11 @@ const PEER_LIMIT_MS = 120_000
 /** Makes what the sections of sizes share. */
 export const makeSizeBench = ({ folder, profileFolder, peerFolder = '' }: SectionContext): SizeBench => {
   const quiet = makeQuiet(PATIENCE_MS)
-  const rounds = async (count: number, run: () => Promise<JobResult | Unfinished>) => {
+  const rounds = async (count: number, run: (isLast: boolean) => Ended) => {
     const results: JobResult[] = []
     for (let round = 0; round < count; round++) {
       await quiet()
-      const result = await run()
+      const result = await run(round === count - 1)
       if (result instanceof Unfinished) return result
       results.push(result)
     }
@@ -67,13 +67,15 @@ export const makeSizeBench = ({ folder, profileFolder, peerFolder = '' }: Sectio
     prepare: async plan => void (await prepare(plan)),
     async own(plan, count) {
       const { fixture, known } = await prepare(plan)
-      const figures = await rounds(count, () => runOwn({ folder, plan, fixture, known, profileFolder }))
+      const figures = await rounds(count, isLast =>
+        runOwn({ folder, plan, fixture, known, profileFolder, isLast })
+      )
       if (figures instanceof Unfinished) throw new Error(`${plan.work} of ours: ${figures.reason}`)
       return figures
     },
     async peer(plan, count) {
       const fixture = await fixtureOf(folder, plan)
-      return rounds(count, () => runPeer({ folder, plan, fixture }, peerFolder))
+      return rounds(count, isLast => runPeer({ folder, plan, fixture, isLast }, peerFolder))
     }
   }
 }
@@ -111,11 +113,12 @@ interface Prepared {
 
 interface Run extends Pick<SectionContext, 'folder' | 'profileFolder'>, Prepared {
   readonly plan: Plan
+  readonly isLast: boolean
 }
 
 type Ended = Promise<JobResult | Unfinished>
 
-const runOwn = ({ folder, plan, fixture, known, profileFolder }: Run): Ended =>
+const runOwn = ({ folder, plan, fixture, known, profileFolder, isLast }: Run): Ended =>
   withRoom(folder, async room => {
     const { work, newCount = 0, idleMs = 0, isWorldApart = false } = plan
     if (known !== undefined) await cp(known.folder, room.device, { recursive: true })
@@ -124,10 +127,10 @@ const runOwn = ({ folder, plan, fixture, known, profileFolder }: Run): Ended =>
     const chainCount = known === undefined ? 0 : plan.transactionCount
     const place = { side: 'own', user: fixture.user, folder: room.device, world, chainCount } as const
     const profile = profileFolder === undefined ? {} : { profileFolder }
-    return runJob({ work, place, newCount, idleMs, ...profile }, OWN_LIMIT_MS)
+    return runJob({ work, place, newCount, idleMs, isLast, ...profile }, OWN_LIMIT_MS)
   })
 
-const runPeer = ({ folder, plan, fixture }: Omit<Run, 'known'>, peerFolder: string): Ended =>
+const runPeer = ({ folder, plan, fixture, isLast }: Omit<Run, 'known'>, peerFolder: string): Ended =>
   withRoom(folder, async room => {
     const { work, newCount = 0, idleMs = 0, isNewDevice: isNew = false, isPeerApart = false } = plan
     const { user, dump } = fixture
@@ -135,7 +138,7 @@ const runPeer = ({ folder, plan, fixture }: Omit<Run, 'known'>, peerFolder: stri
     const apart = isPeerApart ? { apart: { server, folder: room.device } } : {}
     const chainCount = isNew ? 0 : plan.transactionCount
     const place = { side: 'peer', peerFolder, user, dump, isNew, chainCount, ...apart } as const
-    return runJob({ work, place, newCount, idleMs }, PEER_LIMIT_MS)
+    return runJob({ work, place, newCount, idleMs, isLast }, PEER_LIMIT_MS)
   })
 
 /** What one run has to itself. */
@@ -170,5 +173,5 @@ const figuresOf = (results: readonly JobResult[]): Figures => ({
     const costs = results.map(({ steps }) => steps[step]).filter(cost => cost !== undefined)
     return { ...medianCost(costs), stallMs: median(costs.map(({ stallMs }) => stallMs)) }
   },
-  fact: name => median(results.map(({ facts }) => facts[name] ?? Number.NaN))
+  fact: name => median(results.map(({ facts }) => facts[name]).filter(fact => fact !== undefined))
 })

@@ -31,7 +31,7 @@ const onFull = async (work: WorkName): Promise<JobResult> => {
   const { user } = full
   const world = { saved: knownFull.world }
   const place = { side: 'own', user, folder, world, chainCount: user.transactionCount } as const
-  return doJob({ work, place, newCount: 0, idleMs: 0 })
+  return doJob({ work, place, newCount: 0, idleMs: 0, isLast: true })
 }
 
 for (const [work, names] of [
@@ -61,7 +61,7 @@ for (const [work, name] of [
     t.teardown(() => apart.close())
     const world = { servers: apart.servers }
     const place = { side: 'own', user: empty.user, folder, world, chainCount: 0 } as const
-    const { steps } = await doJob({ work, place, newCount: 150, idleMs: 0 })
+    const { steps } = await doJob({ work, place, newCount: 150, idleMs: 0, isLast: true })
     t.deepEqual(Object.keys(steps), [name])
   })
 }
@@ -71,6 +71,6 @@ test('the bench finds every file on a new device', async t => {
   t.teardown(() => apart.close())
   const world = { servers: apart.servers }
   const place = { side: 'own', user: full.user, folder: join(root, 'new'), world, chainCount: 0 } as const
-  const { steps } = await doJob({ work: 'new-device', place, newCount: 0, idleMs: 0 })
+  const { steps } = await doJob({ work: 'new-device', place, newCount: 0, idleMs: 0, isLast: true })
   t.deepEqual(Object.keys(steps), ['fetched'])
 })

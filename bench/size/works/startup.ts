@@ -6,8 +6,8 @@ import type { Work, WorkContext } from '../job.ts'
 /**
  * A login by key on a device that knows the account, until every wallet is usable; then what it costs to have them.
  *
- * Step `usable`; facts `firstCpuMs` and `firstWallMs` until one wallet is usable, `heapKb` of all of it, and with
- * `idleMs` what {@link idle} finds.
+ * Step `usable`; facts `firstCpuMs` and `firstWallMs` until one wallet is usable; of the last round, `heapKb` of all of it, and
+ * with `idleMs` what {@link idle} finds.
  */
 export const startup: Work = async context => {
   const { device, user, step, fact } = context
@@ -22,6 +22,7 @@ export const startup: Work = async context => {
     fact('firstWallMs', wallMs)
     check((await opening) === user.walletCount, 'how many wallets are usable')
   })
+  if (!context.isLast) return
   await pause(SETTLE_MS)
   fact('heapKb', (heapBytes() - before) / 1024)
   if (context.idleMs > 0) await idle(context)
