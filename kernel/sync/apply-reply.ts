@@ -1,5 +1,5 @@
 import { compact } from '../base/compact.ts'
-import { covers, joinLineages, type Lineage } from './lineage.ts'
+import { covers, joinLineages, type Lineage, withForgotten } from './lineage.ts'
 import { type AppliedFile, type FileBoxes, mergeVersions } from './merge-versions.ts'
 import { type BoxText, type PendingChange, pastWith, type RepoFile } from './repo-record.ts'
 
@@ -110,7 +110,10 @@ const deleted = (file: RepoFile, { deletions, isNamed, now }: Deletion, boxes: F
   const gone = { data: undefined, pending: undefined }
   const known = mine === undefined ? knownEdits(file, boxes) : boxes.open(mine)?.lineage
   const isWaiting = pending !== undefined && changesText(pending)
-  if (known !== undefined && deletions.some(lineage => covers(lineage, known))) return gone
+  const acknowledged = isWaiting ? pending.base && boxes.open(pending.base)?.lineage : known
+  const knows = (lineage: Lineage, edits: Lineage): boolean =>
+    covers(acknowledged ? withForgotten(lineage, acknowledged) : lineage, edits)
+  if (known !== undefined && deletions.some(lineage => knows(lineage, known))) return gone
   if (!isNamed || known === undefined) {
     const isRecent = pending === undefined && isRecentEdit({ past }, now)
     return {

@@ -17,6 +17,40 @@ export const covers = (later: Lineage, earlier: Lineage): boolean => {
   return true
 }
 
+/**
+ * The edits in a version of the server, with those that its lineage has no room for any more.
+ *
+ * A lineage that is full has lost its oldest edits. Of the edits of an older version that the server has had, those that are as old
+ * as all that are left have gone into the later one, too: no upload comes so late that twenty other sessions are after it.
+ *
+ * @param earlier - the edits in a version that the server has acknowledged, or given
+ */
+export const withForgotten = (later: Lineage, earlier: Lineage): Lineage => {
+  if (later.size < MAX_SESSIONS) return later
+  const oldest = Math.min(...timesOf(later).values())
+  const forgotten = [...timesOf(earlier)].filter(([session, time]) => time <= oldest && !later.has(session))
+  return joinLineages(later, new Map(forgotten.map(([session]) => [session, earlier.get(session) ?? 0])))
+}
+
+/** When each edit was made, by the counts; another client's has none, and was there before the one that stands before it. */
+const timesOf = (lineage: Lineage): Map<string, number> => {
+  const times = new Map<string, number>()
+  let last = FOREIGN
+  for (const [session, count] of lineage) {
+    if (count !== FOREIGN) last = count
+    times.set(session, last)
+  }
+  return times
+}
+
+/** The newest edits of a lineage, as many as a box has room for, in their order. */
+const newestIn = (lineage: Lineage): Lineage => {
+  if (lineage.size <= MAX_SESSIONS) return lineage
+  const times = [...timesOf(lineage)].sort(([, left], [, right]) => right - left)
+  const kept = new Set(times.slice(0, MAX_SESSIONS).map(([session]) => session))
+  return new Map([...lineage].filter(([session]) => kept.has(session)))
+}
+
 /** Checks if some edit is in both: then both were made of one file. */
 export const areRelated = (left: Lineage, right: Lineage): boolean => {
   for (const session of left.keys()) if (right.has(session)) return true
@@ -94,9 +128,9 @@ export const mergedProvenance = (sides: {
   return { lineage: joinLineages(mine.lineage, theirs.lineage), stamps }
 }
 
-/** Encodes the lineage for the header of a version's box, and the stamps for its footer. */
+/** Encodes the newest edits of the lineage for the header of a version's box, and the stamps for its footer. */
 export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {
-  const sessions = [...lineage].slice(0, MAX_SESSIONS)
+  const sessions = [...newestIn(lineage)]
   const header = new Uint8Array(MAGIC.length + 1 + sessions.length * ENTRY)
   header.set(MAGIC)
   header[MAGIC.length] = sessions.length

@@ -9,7 +9,8 @@ import {
   laterSide,
   mergedProvenance,
   type Provenance,
-  stampFields
+  stampFields,
+  withForgotten
 } from './lineage.ts'
 import { changedFields, mergeJson, type Side, WHOLE_FILE } from './merge.ts'
 import type { BoxText, PendingChange, RepoFile } from './repo-record.ts'
@@ -70,17 +71,20 @@ export interface TwoVersions {
  */
 export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   const { winner, isWaiting } = versions
-  const [mine, theirs] = [boxes.open(versions.mine), boxes.open(versions.theirs)]
+  const [mine, told] = [boxes.open(versions.mine), boxes.open(versions.theirs)]
   const takeTheirs: RepoFile = { data: versions.theirs, pending: undefined }
-  if (mine === undefined || (theirs?.isForeign && mine.text === theirs.text)) return takeTheirs
+  if (mine === undefined || (told?.isForeign && mine.text === told.text)) return takeTheirs
   const keepMine: RepoFile = {
     data: versions.theirs,
     pending: { box: versions.mine, base: versions.theirs, sent: [] }
   }
-  if (theirs === undefined) return isWaiting ? keepMine : takeTheirs
+  if (told === undefined) return isWaiting ? keepMine : takeTheirs
+  const base = versions.begun?.base
+  const acknowledged = isWaiting ? base && boxes.open(base) : mine
+  const theirs = acknowledged ? { ...told, lineage: withForgotten(told.lineage, acknowledged.lineage) } : told
   const isLater = covers(theirs.lineage, mine.lineage)
   // A device that merged another client's version with ours may have taken all of that one.
-  const hasForeign = hasUnknownForeignEdit(theirs.lineage, new Map())
+  const hasForeign = hasUnknownForeignEdit(told.lineage, new Map())
   if (isLater && !hasForeign) return takeTheirs
   if (!isLater && covers(mine.lineage, theirs.lineage))
     return { ...keepMine, conflict: isWaiting ? undefined : 'older' }

@@ -82,6 +82,93 @@ const beforeUpload = (store: SyncStore, task: () => Promise<unknown> | undefined
   }
 }
 
+test('a file that forty sessions have edited goes from one device to the other without a conflict', async t => {
+  const store = makeSyncStore()
+  let [a, b] = await twoDevices(store, '{"x":0}')
+  for (let session = 1; session <= 40; session += 1) {
+    await setText(a.repo, PATH, `{"x":${session}}`)
+    await a.sync()
+    await b.sync()
+    t.deepEqual(await b.json(PATH), { x: session })
+    t.deepEqual([...a.reports, ...b.reports].map(String), [], `session ${session}`)
+    const uploads = store.calls.filter(({ method }) => method === 'POST').length
+    t.is(uploads, session + 1)
+    // The next session is that of the other device, or of the same.
+    const next = await a.reopen()
+    if (session % 3 === 0) a = next
+    else [a, b] = [b, next]
+  }
+})
+
+test('two edits at once of a file that forty sessions have edited both stay, and then nothing more is sent', async t => {
+  const store = makeSyncStore()
+  let [a, b] = await twoDevices(store, '{"x":0,"y":0}')
+  for (let session = 1; session <= 40; session += 1) {
+    await setText(a.repo, PATH, `{"x":${session},"y":0}`)
+    for (const device of [a, b]) await device.sync()
+    a = await a.reopen()
+  }
+  b = await b.reopen()
+  for (let round = 1; round <= 3; round += 1) {
+    await setText(a.repo, PATH, JSON.stringify({ ...((await a.json(PATH)) as object), x: -round }))
+    await setText(b.repo, PATH, JSON.stringify({ ...((await b.json(PATH)) as object), y: round }))
+    await Promise.all([a.sync(), b.sync()])
+    for (const device of [a, b, a, b]) await device.sync()
+    const uploads = store.calls.filter(({ method }) => method === 'POST').length
+    for (const device of [a, b, a, b]) await device.sync()
+    t.is(store.calls.filter(({ method }) => method === 'POST').length, uploads)
+    for (const device of [a, b]) t.deepEqual(await device.json(PATH), { x: -round, y: round })
+    ;[a, b] = [await a.reopen(), await b.reopen()]
+  }
+  t.deepEqual(conflictsOf([...a.reports, ...b.reports]), [])
+})
+
+/** Lets thirty sessions of a device edit a file, and gives the last. */
+const manySessions = async (device: Device): Promise<Device> => {
+  let last = device
+  for (let session = 1; session <= 30; session += 1) {
+    last = await last.reopen()
+    await setText(last.repo, PATH, `{"x":${session}}`)
+    await last.sync()
+  }
+  return last
+}
+
+test('a device that was away for thirty sessions takes the file as it is now, or merges what it edited meanwhile', async t => {
+  const store = makeSyncStore()
+  const [first, b] = await twoDevices(store, '{"x":0,"gone":1}')
+  const c = await openDevice(store)
+  await c.sync()
+  await setText(c.repo, PATH, '{"x":0,"gone":1,"y":1}')
+  const a = await manySessions(first)
+  const uploads = (): number => store.calls.filter(({ method }) => method === 'POST').length
+  const before = uploads()
+  await b.sync()
+  t.deepEqual(await b.json(PATH), { x: 30 })
+  t.is(uploads(), before)
+  for (const device of [c, a, b]) await device.sync()
+  for (const device of [a, b, c]) t.deepEqual(await device.json(PATH), { x: 30, y: 1 })
+  t.deepEqual(conflictsOf([...a.reports, ...b.reports, ...c.reports]), [])
+})
+
+test('a file that was deleted after thirty sessions is gone on a device that was away, unless that one has edited it', async t => {
+  const store = makeSyncStore()
+  const [first, b] = await twoDevices(store, '{"x":0}')
+  const c = await openDevice(store)
+  await c.sync()
+  await manySessions(first)
+  // It knows only the sessions that the present version names.
+  const a = await openDevice(store)
+  await a.sync()
+  await deleteFile(a.repo, PATH)
+  await a.sync()
+  await b.sync()
+  t.is(await b.json(PATH), null)
+  await setText(c.repo, PATH, '{"x":0,"y":1}')
+  for (const device of [c, a, b]) await device.sync()
+  for (const device of [a, b, c]) t.like(await device.json(PATH), { y: 1 })
+})
+
 test('a file that is no JSON keeps the newest text when two devices write at once and one writes again', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
