@@ -153,6 +153,8 @@ const replaced = (
     const isKnown = isPast || isTheirsDeleted || hasGivenWay(theirs, pending?.base, boxes)
     return { data: theirs, pending: isKnown ? { box: null, base: theirs, sent: [] } : undefined }
   }
+  // The server was put back to what a deletion knew, or an upload came late: the edit that undid the deletion stays as it is.
+  if (isTheirsDeleted) return { data: theirs, pending: { box: mine, base: theirs, sent: [] } }
   const winner = pending !== undefined && changesText(pending) ? 'mine' : 'theirs'
   const isRecent = isRecentEdit({ past }, now)
   const begun = pending ?? sent

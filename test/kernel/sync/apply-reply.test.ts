@@ -323,7 +323,7 @@ test('of two versions that two deletions knew neither comes back by being merged
   t.like(apply(lineages), { data: others.box, pending: again })
   t.like(apply(lineages, change(ours.box, null)), { data: others.box, pending: again })
   t.like(apply(lineages.slice(0, 1)), { data: others.box, pending: undefined })
-  t.truthy(apply(lineages.slice(1)).pending?.box)
+  t.deepEqual(apply(lineages.slice(1)).pending, { box: ours.box, base: others.box, sent: [] })
 })
 
 test('a version whose stamps the deletion knew gives way to it only if it says what the deleted one said', t => {
