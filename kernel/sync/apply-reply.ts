@@ -43,9 +43,13 @@ export const applyToFile = (
   const isFirst = isFew && acknowledged.pending !== undefined && acknowledged.data === undefined
   const begun = acknowledged.past ?? (isFirst ? { at: now, boxes: [], isNew: true } : undefined)
   const past = pastWith(begun, [acknowledged.data], now)
+  const isAnew = isNamed || reply.isComplete === true
   if (theirs === null)
     return { ...deleted({ ...acknowledged, past: begun }, { deletions, isNamed, now }, boxes), past }
-  return { ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now, deletions }, boxes), past }
+  return {
+    ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now, deletions, isAnew }, boxes),
+    past
+  }
 }
 
 /** A reply as one of its files needs it. */
@@ -110,10 +114,7 @@ const deleted = (file: RepoFile, { deletions, isNamed, now }: Deletion, boxes: F
   const gone = { data: undefined, pending: undefined }
   const known = mine === undefined ? knownEdits(file, boxes) : boxes.open(mine)?.lineage
   const isWaiting = pending !== undefined && changesText(pending)
-  const acknowledged = isWaiting ? pending.base && boxes.open(pending.base)?.lineage : known
-  const knows = (lineage: Lineage, edits: Lineage): boolean =>
-    covers(acknowledged ? withForgotten(lineage, acknowledged) : lineage, edits)
-  if (known !== undefined && deletions.some(lineage => knows(lineage, known))) return gone
+  if (known !== undefined && isKnownBy(deletions, known, acknowledgedIn(file, known, boxes))) return gone
   if (!isNamed || known === undefined) {
     const isRecent = pending === undefined && isRecentEdit({ past }, now)
     return {
@@ -127,25 +128,44 @@ const deleted = (file: RepoFile, { deletions, isNamed, now }: Deletion, boxes: F
   return { ...gone, pending: { box: mine, base: null, sent: [mine] }, conflict: 'merged' }
 }
 
+/** Checks if one of the known deletions of a file knew all edits of a version; it may not name old ones that the server had. */
+const isKnownBy = (
+  deletions: readonly Lineage[],
+  edits: Lineage,
+  acknowledged: Lineage = new Map()
+): boolean => deletions.some(lineage => covers(withForgotten(lineage, acknowledged), edits))
+
+/** The edits of a file, given all that are in it, that the server has had for certain. */
+const acknowledgedIn = ({ pending }: RepoFile, edits: Lineage, boxes: FileBoxes): Lineage | undefined => {
+  if (pending === undefined || !changesText(pending)) return edits
+  return pending.base ? boxes.open(pending.base)?.lineage : undefined
+}
+
 interface ServerVersion {
   readonly deletions: readonly Lineage[]
   readonly theirs: BoxText
   /** The change of this file in the request that the server answers. */
   readonly sent: PendingChange | undefined
   readonly now: number
+  /** See {@link TwoVersions.isAnew}. */
+  readonly isAnew: boolean
 }
 
 const replaced = (
   { data, pending, past }: RepoFile,
-  { theirs, sent, now, deletions }: ServerVersion,
+  { theirs, sent, now, deletions, isAnew }: ServerVersion,
   boxes: FileBoxes
 ): AppliedFile => {
   const known: BoxText[] = [...(past?.boxes ?? [])]
   for (const box of [pending?.base, ...(pending?.sent ?? [])]) if (box) known.push(box)
   const mine = pending === undefined ? data : (pending.box ?? undefined)
   const isTheirsDeleted = isDeleted(theirs, deletions, boxes)
+  const edits = mine && deletions.length > 0 ? boxes.open(mine)?.lineage : undefined
   // What a deletion knew, and an edit that undid it did not, does not come back with that edit.
-  if (isDeleted(mine, deletions, boxes))
+  if (
+    edits !== undefined &&
+    isKnownBy(deletions, edits, acknowledgedIn({ data, pending, past }, edits, boxes))
+  )
     return { data: theirs, pending: isTheirsDeleted ? { box: null, base: theirs, sent: [] } : undefined }
   if (mine === undefined) {
     // Of a deletion and an edit that it did not know the edit stays; what a deletion knew is deleted again.
@@ -154,12 +174,14 @@ const replaced = (
     return { data: theirs, pending: isKnown ? { box: null, base: theirs, sent: [] } : undefined }
   }
   // The server was put back to what a deletion knew, or an upload came late: the edit that undid the deletion stays as it is.
-  if (isTheirsDeleted) return { data: theirs, pending: { box: mine, base: theirs, sent: [] } }
+  if (isTheirsDeleted && edits !== undefined)
+    return { data: theirs, pending: { box: mine, base: theirs, sent: [] } }
   const winner = pending !== undefined && changesText(pending) ? 'mine' : 'theirs'
   const isRecent = isRecentEdit({ past }, now)
   const begun = pending ?? sent
   const [isNew, isWaiting] = [past?.isNew === true, pending !== undefined]
-  return mergeVersions({ known, mine, theirs, begun, winner, isRecent, isNew, isWaiting }, boxes)
+  const flags = { isRecent, isNew, isWaiting, isAnew }
+  return mergeVersions({ known, mine, theirs, begun, winner, ...flags }, boxes)
 }
 
 const isRecentEdit = ({ past }: Pick<RepoFile, 'past'>, now: number): boolean =>

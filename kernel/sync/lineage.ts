@@ -5,7 +5,7 @@ import { type Side, WHOLE_FILE } from './merge.ts'
 /**
  * Which edits went into a version of a file: for each session that edited it, the number of the last of its edits.
  *
- * A session is one opening of a repo on one device, so that two copies of a profile are two. The newest edit comes first.
+ * A session is one opening of a repo on one device, so that two copies of a profile are two. The newest edit comes first, but after a merge.
  * It stands in the header of the version's box, whose bytes every reader of the deployed format takes for noise
  * (protocol §1.3), so that no client sees it that does not know it.
  */
@@ -18,21 +18,50 @@ export const covers = (later: Lineage, earlier: Lineage): boolean => {
 }
 
 /**
- * The edits in a version of the server, with those that its lineage has no room for any more.
+ * The time up to which the edits in a version may be missing in its lineage, because that has no room for more; 0 if none is missing.
  *
- * A lineage that is full has lost its oldest edits. Of the edits of an older version that the server has had, those that are as old
- * as all that are left have gone into the later one, too: no upload comes so late that twenty other sessions are after it.
+ * Of another client's edits it is not known when they were made, so that many of them say nothing.
+ */
+export const forgottenUntil = (lineage: Lineage): number => {
+  const kept = newestIn(lineage)
+  const own = [...kept.values()].filter(count => count !== FOREIGN)
+  return kept.size < MAX_SESSIONS || own.length < MIN_OWN ? 0 : Math.min(...own)
+}
+
+/**
+ * The edits in a version of the server, with those that its lineage has forgotten.
+ *
+ * Of the edits of an older version that the server has had, those from before all that are named have gone into the later one, too,
+ * but for an upload that was raced, with twenty sessions after it before its device reads again.
  *
  * @param earlier - the edits in a version that the server has acknowledged, or given
  */
 export const withForgotten = (later: Lineage, earlier: Lineage): Lineage => {
-  if (later.size < MAX_SESSIONS) return later
-  const oldest = Math.min(...timesOf(later).values())
-  const forgotten = [...timesOf(earlier)].filter(([session, time]) => time <= oldest && !later.has(session))
+  const until = forgottenUntil(later)
+  const forgotten = [...timesOf(earlier)].filter(([session, time]) => time <= until && !later.has(session))
+  if (forgotten.length === 0) return later
   return joinLineages(later, new Map(forgotten.map(([session]) => [session, earlier.get(session) ?? 0])))
 }
 
-/** When each edit was made, by the counts; another client's has none, and was there before the one that stands before it. */
+/** The edits of a version for which its box has no room, and that one of the versions that it was made of does not know. */
+export const hiddenEdits = (lineage: Lineage, sides: readonly Lineage[]): readonly string[] => {
+  const kept = newestIn(lineage)
+  return [...lineage]
+    .filter(([session, count]) => !kept.has(session) && !sides.every(side => holds(side, { session, count })))
+    .map(([session]) => session)
+}
+
+/** The edits that were made after a time. */
+export const editsAfter = (lineage: Lineage, time: number): Lineage =>
+  new Map([...lineage].filter(([, count]) => count > time))
+
+/** Checks if two lineages say the same once they are in a box. */
+export const saySame = (left: Lineage, right: Lineage): boolean => {
+  const [one, other] = [newestIn(left), newestIn(right)]
+  return covers(one, other) && covers(other, one)
+}
+
+/** When each edit was made, by the counts; another client's has none, and mostly was there before the one that stands before it. */
 const timesOf = (lineage: Lineage): Map<string, number> => {
   const times = new Map<string, number>()
   let last = FOREIGN
@@ -85,14 +114,21 @@ export interface Provenance {
   readonly stamps: ReadonlyMap<number, EditId>
 }
 
+/** Two versions that are merged. */
+export interface TwoSides {
+  readonly mine: Provenance
+  readonly theirs: Provenance
+  /** Whose value stands if nothing says which is the later one. */
+  readonly winner: Side
+  /** {@link forgottenUntil} of theirs. */
+  readonly until?: number
+}
+
 /**
  * Decides whose value of a field is the later one, the same on every device; undefined if neither side says which edit made it, or
  * both the same.
  */
-export const laterSide = (
-  { mine, theirs, winner }: { readonly mine: Provenance; readonly theirs: Provenance; readonly winner: Side },
-  field: number
-): Side | undefined => {
+export const laterSide = ({ mine, theirs, winner, until = 0 }: TwoSides, field: number): Side | undefined => {
   const [ours, others] = [mine.stamps.get(field), theirs.stamps.get(field)]
   if (ours !== undefined && others !== undefined) {
     if (ours.session === others.session && ours.count === others.count) return undefined
@@ -106,17 +142,15 @@ export const laterSide = (
     // the next on another device, and the last of them be lost.
     return isAfter(ours, others) ? 'mine' : 'theirs'
   }
+  // Theirs may have forgotten that it knew ours, and changed the field after that.
+  if (ours !== undefined && !holds(theirs.lineage, ours) && ours.count <= until) return undefined
   if (ours !== undefined) return holds(theirs.lineage, ours) ? 'theirs' : 'mine'
   if (others !== undefined) return holds(mine.lineage, others) ? 'mine' : 'theirs'
   return undefined
 }
 
 /** Returns the provenance of the merge of two versions, of which one may be another client's, which stamps nothing. */
-export const mergedProvenance = (sides: {
-  readonly mine: Provenance
-  readonly theirs: Provenance
-  readonly winner: Side
-}): Provenance => {
+export const mergedProvenance = (sides: TwoSides): Provenance => {
   const { mine, theirs } = sides
   const stamps = new Map<number, EditId>()
   for (const field of [...theirs.stamps.keys(), ...mine.stamps.keys()]) {
@@ -125,8 +159,13 @@ export const mergedProvenance = (sides: {
     const stamp = isOurs ? ours : others
     if (stamp !== undefined) stamps.set(field, stamp)
   }
-  return { lineage: joinLineages(mine.lineage, theirs.lineage), stamps }
+  const [one, other] = [mine.lineage, theirs.lineage]
+  const isNewer = newestCount(one) >= newestCount(other)
+  return { lineage: isNewer ? joinLineages(one, other) : joinLineages(other, one), stamps }
 }
+
+const newestCount = (lineage: Lineage): number =>
+  Math.max(...[...lineage.values()].filter(count => count !== FOREIGN))
 
 /** Encodes the newest edits of the lineage for the header of a version's box, and the stamps for its footer. */
 export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {
@@ -242,6 +281,8 @@ const ENTRY = SESSION + 4
 const STAMP = 8
 /** As many as leave room for noise in a header, and in a footer, of 255 bytes. */
 const MAX_SESSIONS = 21
+/** Of so many of our own edits in a full lineage the oldest tells what is forgotten. */
+const MIN_OWN = 8
 const MAX_STAMPS = 26
 
 const writeNumber = (bytes: Uint8Array, at: number, number: number): void => {

@@ -2,13 +2,18 @@ import { compact } from '../base/compact.ts'
 import {
   areRelated,
   covers,
+  type EditCount,
+  editsAfter,
+  forgottenUntil,
   hasUnknownForeignEdit,
+  hiddenEdits,
   isOwnEdit,
   joinLineages,
   type Lineage,
   laterSide,
   mergedProvenance,
   type Provenance,
+  saySame,
   stampFields,
   withForgotten
 } from './lineage.ts'
@@ -29,6 +34,8 @@ export interface FileBoxes {
   /** Checks if a box opens, as text or not. */
   canOpen(box: BoxText): boolean
   seal(text: string, provenance: Provenance): BoxText
+  /** The edits that are made here. */
+  readonly edits: Pick<EditCount, 'next'>
 }
 
 /**
@@ -61,6 +68,8 @@ export interface TwoVersions {
   readonly isNew: boolean
   /** True if ours is a change that no server has acknowledged. */
   readonly isWaiting: boolean
+  /** True if theirs may have been made anew, after a deletion that did not know ours, or on a server that was put back. */
+  readonly isAnew: boolean
 }
 
 /**
@@ -79,9 +88,11 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
     pending: { box: versions.mine, base: versions.theirs, sent: [] }
   }
   if (told === undefined) return isWaiting ? keepMine : takeTheirs
-  const base = versions.begun?.base
-  const acknowledged = isWaiting ? base && boxes.open(base) : mine
-  const theirs = acknowledged ? { ...told, lineage: withForgotten(told.lineage, acknowledged.lineage) } : told
+  const acknowledged = isWaiting ? openedBase(versions.begun, boxes) : mine
+  const theirs =
+    acknowledged && !versions.isAnew
+      ? { ...told, lineage: withForgotten(told.lineage, acknowledged.lineage) }
+      : told
   const isLater = covers(theirs.lineage, mine.lineage)
   // A device that merged another client's version with ours may have taken all of that one.
   const hasForeign = hasUnknownForeignEdit(told.lineage, new Map())
@@ -108,13 +119,19 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   if (isLate && mine.isForeign) return takeTheirs
   // The version that both were made of is not kept any more: only stamped fields can be distinguished from old ones.
   const origin = found ?? { base: mine.text }
-  const sides = { mine: withStamps(mine), theirs: withStamps(theirs), winner }
+  const until = forgottenUntil(told.lineage)
+  const sides = {
+    ...{ mine: withStamps(mine), theirs: withStamps(theirs), until },
+    // All that ours has more is older than what theirs names.
+    winner: until > 0 && covers(theirs.lineage, editsAfter(mine.lineage, until)) ? 'theirs' : winner
+  } as const
   const isStamped = !theirs.isForeign && !mine.isForeign
   const text = mergeTexts({ ...sides, origin, isStamped })
   const conflict = isLate ? 'late' : (conflictIn(text) ?? (isWaiting ? undefined : 'merged'))
   // What says the same is sent all the same, so that others learn what is in it; a deployed client asks for nothing of that.
   if (text === theirs.text && theirs.isForeign) return { ...takeTheirs, conflict }
   const both = mergedProvenance(sides)
+  if (text === told.text && saySame(both.lineage, told.lineage)) return { ...takeTheirs, conflict }
   // What another client changed has no stamp yet.
   const provenance = theirs.isForeign
     ? stampFields(
@@ -122,9 +139,23 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
         changedFields(mine.text, text)
       )
     : both
-  const box = boxes.seal(text, provenance)
+  const box = boxes.seal(text, withHidden(provenance, [lineage, theirs.lineage], boxes))
   return { data: versions.theirs, pending: { box, base: versions.theirs, sent: [] }, conflict }
 }
+
+/** An old edit of one side that the box of a merge has no room for would be taken for none: its fields are given their values anew. */
+const withHidden = (merged: Provenance, sides: readonly Lineage[], boxes: FileBoxes): Provenance => {
+  const hidden = new Set(hiddenEdits(merged.lineage, sides))
+  if (hidden.size === 0) return merged
+  const stamped = [...merged.stamps].filter(([, { session }]) => hidden.has(session))
+  return boxes.edits.next(
+    merged,
+    stamped.map(([field]) => field)
+  )
+}
+
+const openedBase = (begun: PendingChange | undefined, boxes: FileBoxes): FileVersion | undefined =>
+  begun?.base ? boxes.open(begun.base) : undefined
 
 /** Returns true if a version has nothing of our last edit: then it may have been made without ours, or has put all of it back. */
 const hasNone = (
@@ -176,7 +207,7 @@ interface Origin {
 const begunOrigin = (begun: PendingChange | undefined, boxes: FileBoxes): Origin | undefined => {
   if (begun === undefined) return undefined
   const earlier = begun.sent.map(box => boxes.open(box)?.text).filter(text => text !== undefined)
-  return { base: begun.base === null ? undefined : boxes.open(begun.base)?.text, earlier }
+  return { base: openedBase(begun, boxes)?.text, earlier }
 }
 
 interface TwoFiles {

@@ -12,8 +12,11 @@ import type { FileBoxes } from '../../../kernel/sync/merge-versions.ts'
 import type { PendingChange, RepoFile } from '../../../kernel/sync/repo-record.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
+const io = makeRepoIo()
+
 /** Boxes that are their texts, as other clients seal them. */
 const boxes: FileBoxes = {
+  edits: new EditCount(io),
   open: box => ({ text: box, lineage: new Map([[box, 1]]), stamps: new Map(), isForeign: true }),
   canOpen: () => true,
   seal: text => text
@@ -107,6 +110,7 @@ test('a new file that was sent without an answer and then edited is merged with 
 
 /** Boxes that say where they come from, as ours do, or nothing of that. */
 const markedBoxes: FileBoxes = {
+  edits: new EditCount(io),
   open(box) {
     const { text, lineage, stamps } = JSON.parse(box) as Marked
     const isForeign = lineage === undefined
@@ -123,8 +127,6 @@ interface Marked {
   readonly lineage?: [string, number][]
   readonly stamps?: [number, EditId][]
 }
-
-const io = makeRepoIo()
 
 /** A version of a file that a device made of another one, of which it was shown nothing else. */
 const edited = (text: string, from?: { readonly box: string }): { readonly box: string } => {

@@ -146,9 +146,57 @@ test('a device that was away for thirty sessions takes the file as it is now, or
   await b.sync()
   t.deepEqual(await b.json(PATH), { x: 30 })
   t.is(uploads(), before)
-  for (const device of [c, a, b]) await device.sync()
-  for (const device of [a, b, c]) t.deepEqual(await device.json(PATH), { x: 30, y: 1 })
+  // Its merge does not arrive, and the file changes once more.
+  store.fault = ({ method }) => {
+    if (method !== 'POST') return undefined
+    store.fault = undefined
+    throw new Error('no network')
+  }
+  await t.throwsAsync(c.sync())
+  await setText(a.repo, PATH, '{"x":31}')
+  for (const device of [a, c, a, b]) await device.sync()
+  for (const device of [a, b, c]) t.deepEqual(await device.json(PATH), { x: 31, y: 1 })
   t.deepEqual(conflictsOf([...a.reports, ...b.reports, ...c.reports]), [])
+})
+
+test('the deletion of a file that forty sessions edited reaches a device that has missed some of them', async t => {
+  for (const missed of [1, 8, 20, 39]) {
+    const store = makeSyncStore()
+    let [a, b] = await twoDevices(store, '{"x":0}')
+    for (let session = 1; session <= 40; session += 1) {
+      a = await a.reopen()
+      await setText(a.repo, PATH, `{"x":${session}}`)
+      await a.sync()
+      if (session === 40 - missed) await b.sync()
+    }
+    await deleteFile(a.repo, PATH)
+    for (const device of [a, b, a, b]) await device.sync()
+    for (const device of [a, b]) t.is(await device.json(PATH), null, `${missed} missed`)
+  }
+})
+
+test('an upload whose answer was lost thirty sessions ago does not undo what came after it', async t => {
+  const store = makeSyncStore()
+  const [a, b] = await twoDevices(store, '{"x":0,"y":0}')
+  const later = await openDevice(store)
+  await setText(b.repo, PATH, '{"x":"first","y":0}')
+  store.beforeAnswer = async () => {
+    throw new Error('no network')
+  }
+  await t.throwsAsync(b.sync())
+  store.beforeAnswer = undefined
+  await later.sync()
+  await setText(later.repo, PATH, '{"x":"second","y":0}')
+  await later.sync()
+  await a.sync()
+  let last = a
+  for (let session = 1; session <= 30; session += 1) {
+    last = await last.reopen()
+    await setText(last.repo, PATH, `{"x":"second","y":${session}}`)
+    await last.sync()
+  }
+  for (const device of [b, last, later]) await device.sync()
+  for (const device of [b, last, later]) t.deepEqual(await device.json(PATH), { x: 'second', y: 30 })
 })
 
 test('a file that was deleted after thirty sessions is gone on a device that was away, unless that one has edited it', async t => {

@@ -12,10 +12,12 @@ import {
   hasUnknownForeignEdit,
   isOwnEdit,
   joinLineages,
+  type Lineage,
   laterSide,
   mergedProvenance,
   type Provenance,
-  stampFields
+  stampFields,
+  withForgotten
 } from '../../../kernel/sync/lineage.ts'
 import { changedFields, WHOLE_FILE } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
@@ -49,6 +51,21 @@ test('the lineage of a version is in its box, and every reader still opens the b
       t.is(version?.stamps.size, Math.min(sessions - 1, 21))
     }
   }
+})
+
+test('a full lineage has forgotten what is older than all that it names, unless most of that is another client’s', t => {
+  const edits = (count: number, from = 1): Lineage =>
+    new Map(Array.from({ length: count }, (_, i) => [`s${from + count - 1 - i}`, from + count - 1 - i]))
+  const older = edits(30)
+  t.deepEqual(withForgotten(edits(20, 11), older), edits(20, 11))
+  t.deepEqual([...withForgotten(edits(21, 11), older).keys()].sort(), [...edits(31).keys()].sort())
+  t.deepEqual([...withForgotten(edits(25, 11), older).keys()].sort(), [...edits(35).keys()].sort())
+  t.false(withForgotten(edits(21, 11), new Map([['apart', 12]])).has('apart'))
+  const foreign = (count: number): Lineage =>
+    new Map(Array.from({ length: count }, (_, i) => [`f${i}`, 0xffff_ffff]))
+  const mixed = joinLineages(edits(1, 40), foreign(20))
+  t.is(withForgotten(mixed, older), mixed)
+  t.true(withForgotten(joinLineages(edits(10, 21), foreign(11)), older).has('s3'))
 })
 
 test('a box of another client is always foreign, whatever its random header', t => {
