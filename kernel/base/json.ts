@@ -51,11 +51,6 @@ export interface JsonLimits {
  */
 export const parseJsonText = (text: string, limits?: JsonLimits): unknown => {
   checkJsonText(text, limits)
-  return parsedJson(text)
-}
-
-/** The message of `JSON.parse` would quote the text. */
-const parsedJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -75,7 +70,11 @@ export const parseJsonInSlices = async (
   const scan = new JsonScan(text, {})
   while (scan.advance(JSON_SLICE_LENGTH)) await pause()
   await pause()
-  return parsedJson(text)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new SyntaxError('is no JSON')
+  }
 }
 
 /** Text of at most so many characters is checked in one go. */

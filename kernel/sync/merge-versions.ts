@@ -80,22 +80,22 @@ export interface TwoVersions {
  */
 export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   const { winner, isWaiting } = versions
-  const [mine, told] = [boxes.open(versions.mine), boxes.open(versions.theirs)]
+  const [mine, received] = [boxes.open(versions.mine), boxes.open(versions.theirs)]
   const takeTheirs: RepoFile = { data: versions.theirs, pending: undefined }
-  if (mine === undefined || (told?.isForeign && mine.text === told.text)) return takeTheirs
+  if (mine === undefined || (received?.isForeign && mine.text === received.text)) return takeTheirs
   const keepMine: RepoFile = {
     data: versions.theirs,
     pending: { box: versions.mine, base: versions.theirs, sent: [] }
   }
-  if (told === undefined) return isWaiting ? keepMine : takeTheirs
+  if (received === undefined) return isWaiting ? keepMine : takeTheirs
   const acknowledged = isWaiting ? openedBase(versions.begun, boxes) : mine
   const theirs =
     acknowledged && !versions.isAnew
-      ? { ...told, lineage: withForgotten(told.lineage, acknowledged.lineage) }
-      : told
+      ? { ...received, lineage: withForgotten(received.lineage, acknowledged.lineage) }
+      : received
   const isLater = covers(theirs.lineage, mine.lineage)
   // A device that merged another client's version with ours may have taken all of that one.
-  const hasForeign = hasUnknownForeignEdit(told.lineage, new Map())
+  const hasForeign = hasUnknownForeignEdit(received.lineage, new Map())
   if (isLater && !hasForeign) return takeTheirs
   if (!isLater && covers(mine.lineage, theirs.lineage))
     return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
@@ -119,7 +119,7 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   if (isLate && mine.isForeign) return takeTheirs
   // The version that both were made of is not kept any more: only stamped fields can be distinguished from old ones.
   const origin = found ?? { base: mine.text }
-  const until = forgottenUntil(told.lineage)
+  const until = forgottenUntil(received.lineage)
   const sides = {
     ...{ mine: withStamps(mine), theirs: withStamps(theirs), until },
     // All that ours has more is older than what theirs names.
@@ -131,7 +131,7 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   // What says the same is sent all the same, so that others learn what is in it; a deployed client asks for nothing of that.
   if (text === theirs.text && theirs.isForeign) return { ...takeTheirs, conflict }
   const both = mergedProvenance(sides)
-  if (text === told.text && saySame(both.lineage, told.lineage)) return { ...takeTheirs, conflict }
+  if (text === received.text && saySame(both.lineage, received.lineage)) return { ...takeTheirs, conflict }
   // What another client changed has no stamp yet.
   const provenance = theirs.isForeign
     ? stampFields(
