@@ -44,10 +44,11 @@ export const applyToFile = (
   const begun = acknowledged.past ?? (isFirst ? { at: now, boxes: [], isNew: true } : undefined)
   const past = pastWith(begun, [acknowledged.data], now)
   const isAnew = isNamed || reply.isComplete === true
+  const isSettled = acknowledged.past === undefined
   if (theirs === null)
     return { ...deleted({ ...acknowledged, past: begun }, { deletions, isNamed, now }, boxes), past }
   return {
-    ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now, deletions, isAnew }, boxes),
+    ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now, deletions, isAnew, isSettled }, boxes),
     past
   }
 }
@@ -147,13 +148,13 @@ interface ServerVersion {
   /** The change of this file in the request that the server answers. */
   readonly sent: PendingChange | undefined
   readonly now: number
-  /** See {@link TwoVersions.isAnew}. */
   readonly isAnew: boolean
+  readonly isSettled: boolean
 }
 
 const replaced = (
   { data, pending, past }: RepoFile,
-  { theirs, sent, now, deletions, isAnew }: ServerVersion,
+  { theirs, sent, now, deletions, isAnew, isSettled }: ServerVersion,
   boxes: FileBoxes
 ): AppliedFile => {
   const known: BoxText[] = [...(past?.boxes ?? [])]
@@ -180,7 +181,7 @@ const replaced = (
   const isRecent = isRecentEdit({ past }, now)
   const begun = pending ?? sent
   const [isNew, isWaiting] = [past?.isNew === true, pending !== undefined]
-  const flags = { isRecent, isNew, isWaiting, isAnew }
+  const flags = { isRecent, isNew, isWaiting, isAnew, isSettled, settled: past?.boxes[0] }
   return mergeVersions({ known, mine, theirs, begun, winner, ...flags }, boxes)
 }
 

@@ -43,12 +43,14 @@ export const withForgotten = (later: Lineage, earlier: Lineage): Lineage => {
   return joinLineages(later, new Map(forgotten.map(([session]) => [session, earlier.get(session) ?? 0])))
 }
 
-/** The edits of a version for which its box has no room, and that one of the versions that it was made of does not know. */
-export const hiddenEdits = (lineage: Lineage, sides: readonly Lineage[]): readonly string[] => {
+/** The edits of a version for which a box has no room, and that one of those it was made of does not know. */
+export const hiddenEdits = (lineage: Lineage, sides: readonly Lineage[]): Lineage => {
   const kept = newestIn(lineage)
-  return [...lineage]
-    .filter(([session, count]) => !kept.has(session) && !sides.every(side => holds(side, { session, count })))
-    .map(([session]) => session)
+  return new Map(
+    [...lineage].filter(
+      ([session, count]) => !kept.has(session) && !sides.every(side => holds(side, { session, count }))
+    )
+  )
 }
 
 /** The edits that were made after a time. */
@@ -164,7 +166,8 @@ export const mergedProvenance = (sides: TwoSides): Provenance => {
   return { lineage: isNewer ? joinLineages(one, other) : joinLineages(other, one), stamps }
 }
 
-const newestCount = (lineage: Lineage): number =>
+/** The number of the newest edit of our devices in a version. */
+export const newestCount = (lineage: Lineage): number =>
   Math.max(...[...lineage.values()].filter(count => count !== FOREIGN))
 
 /** Encodes the newest edits of the lineage for the header of a version's box, and the stamps for its footer. */

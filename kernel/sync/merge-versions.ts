@@ -12,6 +12,7 @@ import {
   type Lineage,
   laterSide,
   mergedProvenance,
+  newestCount,
   type Provenance,
   saySame,
   stampFields,
@@ -70,6 +71,10 @@ export interface TwoVersions {
   readonly isWaiting: boolean
   /** True if theirs may have been made anew, after a deletion that did not know ours, or on a server that was put back. */
   readonly isAnew: boolean
+  /** False while an upload may have raced the last version that the server had of us. */
+  readonly isSettled: boolean
+  /** The version before all that may have been raced; undefined if none is known. */
+  readonly settled: BoxText | undefined
 }
 
 /**
@@ -79,7 +84,7 @@ export interface TwoVersions {
  * and the result is to be sent; of what cannot be merged the later writer wins.
  */
 export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
-  const { winner, isWaiting } = versions
+  const { isWaiting } = versions
   const [mine, received] = [boxes.open(versions.mine), boxes.open(versions.theirs)]
   const takeTheirs: RepoFile = { data: versions.theirs, pending: undefined }
   if (mine === undefined || (received?.isForeign && mine.text === received.text)) return takeTheirs
@@ -88,11 +93,7 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
     pending: { box: versions.mine, base: versions.theirs, sent: [] }
   }
   if (received === undefined) return isWaiting ? keepMine : takeTheirs
-  const acknowledged = isWaiting ? openedBase(versions.begun, boxes) : mine
-  const theirs =
-    acknowledged && !versions.isAnew
-      ? { ...received, lineage: withForgotten(received.lineage, acknowledged.lineage) }
-      : received
+  const { theirs, until, winner, isUnsure } = withKnown(versions, { mine, received }, boxes)
   const isLater = covers(theirs.lineage, mine.lineage)
   // A device that merged another client's version with ours may have taken all of that one.
   const hasForeign = hasUnknownForeignEdit(received.lineage, new Map())
@@ -102,9 +103,9 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const lineage = joinLineages(mine.lineage, ...known.map(version => version.lineage))
   // Another client's version, or one made of it, may have known ours without saying so.
-  const isUnsure = theirs.isForeign || hasUnknownForeignEdit(theirs.lineage, lineage)
+  const mayKnow = theirs.isForeign || hasUnknownForeignEdit(theirs.lineage, lineage)
   const conflictIn = (text: string): Conflict | undefined =>
-    isUnsure && versions.isRecent && hasReturned(text, mine, { known, isNew: versions.isNew })
+    mayKnow && versions.isRecent && hasReturned(text, mine, { known, isNew: versions.isNew })
       ? 'foreign'
       : undefined
   if (isLater) {
@@ -112,19 +113,18 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
       versions.isRecent && hasReturned(theirs.text, mine, { known, isNew: versions.isNew, by: theirs })
     return { ...takeTheirs, conflict: isReported ? 'foreign' : undefined }
   }
-  const isUndone = isUnsure && (theirs.isForeign || !hasNone(theirs, { mine, before: known.at(-1) }))
+  const isUndone = mayKnow && (theirs.isForeign || !hasNone(theirs, { mine, before: known.at(-1) }))
   if (isUndone && versions.begun === undefined) return { ...takeTheirs, conflict: conflictIn(theirs.text) }
-  const found = isUndone ? begunOrigin(versions.begun, boxes) : originOf(known, { mine, theirs, lineage })
+  const found = isUndone
+    ? begunOrigin(versions.begun, boxes)
+    : isUnsure
+      ? unsureOrigin(versions, boxes)
+      : originOf(known, { mine, theirs, lineage })
   const isLate = found === undefined
   if (isLate && mine.isForeign) return takeTheirs
   // The version that both were made of is not kept any more: only stamped fields can be distinguished from old ones.
   const origin = found ?? { base: mine.text }
-  const until = forgottenUntil(received.lineage)
-  const sides = {
-    ...{ mine: withStamps(mine), theirs: withStamps(theirs), until },
-    // All that ours has more is older than what theirs names.
-    winner: until > 0 && covers(theirs.lineage, editsAfter(mine.lineage, until)) ? 'theirs' : winner
-  } as const
+  const sides = { mine: withStamps(mine), theirs: withStamps(theirs), until, winner }
   const isStamped = !theirs.isForeign && !mine.isForeign
   const text = mergeTexts({ ...sides, origin, isStamped })
   const conflict = isLate ? 'late' : (conflictIn(text) ?? (isWaiting ? undefined : 'merged'))
@@ -139,20 +139,49 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
         changedFields(mine.text, text)
       )
     : both
-  const box = boxes.seal(text, withHidden(provenance, [lineage, theirs.lineage], boxes))
+  // An old edit of one side that a box has no room to name would be taken for none: the merge is an edit of its own, and gives
+  // what it keeps of that one its value anew.
+  const hidden = hiddenEdits(provenance.lineage, [lineage, theirs.lineage])
+  const added = changedFields(received.text, text).filter(field =>
+    hidden.has(provenance.stamps.get(field)?.session ?? '')
+  )
+  const box = boxes.seal(text, hidden.size > 0 ? boxes.edits.next(provenance, added) : provenance)
   return { data: versions.theirs, pending: { box, base: versions.theirs, sent: [] }, conflict }
 }
 
-/** An old edit of one side that the box of a merge has no room for would be taken for none: its fields are given their values anew. */
-const withHidden = (merged: Provenance, sides: readonly Lineage[], boxes: FileBoxes): Provenance => {
-  const hidden = new Set(hiddenEdits(merged.lineage, sides))
-  if (hidden.size === 0) return merged
-  const stamped = [...merged.stamps].filter(([, { session }]) => hidden.has(session))
-  return boxes.edits.next(
-    merged,
-    stamped.map(([field]) => field)
-  )
+interface Received {
+  /** With what its lineage has forgotten of ours, where it is certain that it knew that. */
+  readonly theirs: FileVersion
+  /** {@link forgottenUntil} of it. */
+  readonly until: number
+  readonly winner: Side
+  /** True if so many sessions were after ours that theirs does not name it in any case, and it may not have known it. */
+  readonly isUnsure: boolean
 }
+
+const withKnown = (
+  versions: TwoVersions,
+  { mine, received }: { readonly mine: FileVersion; readonly received: FileVersion },
+  boxes: FileBoxes
+): Received => {
+  const { isWaiting, isAnew, isSettled } = versions
+  const acknowledged = isWaiting ? openedBase(versions.begun, boxes) : mine
+  const until = forgottenUntil(received.lineage)
+  const isFar = acknowledged !== undefined && newestCount(acknowledged.lineage) <= until
+  const isUnsure = isFar && (isAnew || !isSettled)
+  const lineage =
+    acknowledged && !isUnsure ? withForgotten(received.lineage, acknowledged.lineage) : received.lineage
+  // All that ours has more is older than what theirs names.
+  const isOld = until > 0 && covers(lineage, editsAfter(mine.lineage, until))
+  const winner = isUnsure && isAnew ? 'mine' : isOld ? 'theirs' : versions.winner
+  return { theirs: { ...received, lineage }, until, winner, isUnsure }
+}
+
+/** What may have been raced counts as what the server had: it takes nothing away, and gives way to what was changed later. */
+const unsureOrigin = ({ settled, known }: TwoVersions, boxes: FileBoxes): Origin => ({
+  base: settled && boxes.open(settled)?.text,
+  earlier: known.map(box => boxes.open(box)?.text).filter(text => text !== undefined)
+})
 
 const openedBase = (begun: PendingChange | undefined, boxes: FileBoxes): FileVersion | undefined =>
   begun?.base ? boxes.open(begun.base) : undefined
