@@ -166,9 +166,11 @@ export const mergedProvenance = (sides: TwoSides): Provenance => {
   return { lineage: isNewer ? joinLineages(one, other) : joinLineages(other, one), stamps }
 }
 
-/** The number of the newest edit of our devices in a version. */
-export const newestCount = (lineage: Lineage): number =>
-  Math.max(...[...lineage.values()].filter(count => count !== FOREIGN))
+/** The number of the newest edit of our devices in a version; above all of them if it is another client's alone. */
+export const newestCount = (lineage: Lineage): number => {
+  const own = [...lineage.values()].filter(count => count !== FOREIGN)
+  return own.length === 0 ? FOREIGN : Math.max(...own)
+}
 
 /** Encodes the newest edits of the lineage for the header of a version's box, and the stamps for its footer. */
 export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {

@@ -9,12 +9,14 @@ import {
   EditCount,
   encodeProvenance,
   foreignProvenance,
+  forgottenUntil,
   hasUnknownForeignEdit,
   isOwnEdit,
   joinLineages,
   type Lineage,
   laterSide,
   mergedProvenance,
+  newestCount,
   type Provenance,
   stampFields,
   withForgotten
@@ -66,6 +68,16 @@ test('a full lineage has forgotten what is older than all that it names, unless 
   const mixed = joinLineages(edits(1, 40), foreign(20))
   t.is(withForgotten(mixed, older), mixed)
   t.true(withForgotten(joinLineages(edits(10, 21), foreign(11)), older).has('s3'))
+})
+
+test('a version of another client alone is never taken for one from before a lineage', t => {
+  const { lineage } = foreignProvenance('00112233445566778899aabbccddeeff')
+  t.true(newestCount(lineage) > forgottenUntil(lineage))
+  t.is(newestCount(joinLineages(lineage, new Map([['a', 5]]))), 5)
+  const [mine, theirs] = [lineage, new Map([['a', 5]])].map(each => ({ lineage: each, stamps: new Map() }))
+  if (mine === undefined || theirs === undefined) throw new Error('two versions')
+  const both = mergedProvenance({ mine, theirs, winner: 'mine' })
+  t.deepEqual([...both.lineage.keys()], [...lineage.keys(), 'a'])
 })
 
 test('a box of another client is always foreign, whatever its random header', t => {
