@@ -1,7 +1,15 @@
 import { compact } from '../base/compact.ts'
-import { covers, joinLineages, type Lineage, withForgotten } from './lineage.ts'
-import { type AppliedFile, type FileBoxes, mergeVersions } from './merge-versions.ts'
-import { type BoxText, type PendingChange, pastWith, type RepoFile } from './repo-record.ts'
+import { covers, holds, joinLineages, type Lineage } from './lineage.ts'
+import { changedFields } from './merge.ts'
+import {
+  type AppliedFile,
+  claimsOf,
+  type FileBoxes,
+  mergeVersions,
+  sealAnew,
+  withStamps
+} from './merge-versions.ts'
+import { type BoxText, type PendingChange, pastWith, type RepoFile, visibleOf } from './repo-record.ts'
 
 /** A reply of a sync server, with the changes that it answers. */
 export interface AppliedReply {
@@ -25,10 +33,11 @@ export interface AppliedReply {
  * the merge is sent; of a deletion and an edit that it did not know the edit stays; else the last writer wins.
  */
 export const applyToFile = (
-  file: RepoFile,
+  before: RepoFile,
   { path, reply, now, deletions = [], isNamed = false }: FileReply,
   boxes: FileBoxes
 ): AppliedFile => {
+  const file = undoubted(before, deletions, boxes)
   const sent = reply.sent.get(path)
   const theirs = reply.changes.get(path)
   if (sent?.box === null && theirs && sameBox(sent.base, theirs) && sameBox(file.pending?.box, null))
@@ -43,14 +52,9 @@ export const applyToFile = (
   const isFirst = isFew && acknowledged.pending !== undefined && acknowledged.data === undefined
   const begun = acknowledged.past ?? (isFirst ? { at: now, boxes: [], isNew: true } : undefined)
   const past = pastWith(begun, [acknowledged.data], now)
-  const isAnew = isNamed || reply.isComplete === true
-  const isSettled = acknowledged.past === undefined
   if (theirs === null)
     return { ...deleted({ ...acknowledged, past: begun }, { deletions, isNamed, now }, boxes), past }
-  return {
-    ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now, deletions, isAnew, isSettled }, boxes),
-    past
-  }
+  return { ...replaced({ ...acknowledged, past: begun }, { theirs, sent, now, deletions }, boxes), past }
 }
 
 /** A reply as one of its files needs it. */
@@ -115,7 +119,7 @@ const deleted = (file: RepoFile, { deletions, isNamed, now }: Deletion, boxes: F
   const gone = { data: undefined, pending: undefined }
   const known = mine === undefined ? knownEdits(file, boxes) : boxes.open(mine)?.lineage
   const isWaiting = pending !== undefined && changesText(pending)
-  if (known !== undefined && isKnownBy(deletions, known, acknowledgedIn(file, known, boxes))) return gone
+  if (known !== undefined && deletions.some(lineage => covers(lineage, known))) return gone
   if (!isNamed || known === undefined) {
     const isRecent = pending === undefined && isRecentEdit({ past }, now)
     return {
@@ -129,44 +133,25 @@ const deleted = (file: RepoFile, { deletions, isNamed, now }: Deletion, boxes: F
   return { ...gone, pending: { box: mine, base: null, sent: [mine] }, conflict: 'merged' }
 }
 
-/** Checks if one of the known deletions of a file knew all edits of a version; it may not name old ones that the server had. */
-const isKnownBy = (
-  deletions: readonly Lineage[],
-  edits: Lineage,
-  acknowledged: Lineage = new Map()
-): boolean => deletions.some(lineage => covers(withForgotten(lineage, acknowledged), edits))
-
-/** The edits of a file, given all that are in it, that the server has had for certain. */
-const acknowledgedIn = ({ pending }: RepoFile, edits: Lineage, boxes: FileBoxes): Lineage | undefined => {
-  if (pending === undefined || !changesText(pending)) return edits
-  return pending.base ? boxes.open(pending.base)?.lineage : undefined
-}
-
 interface ServerVersion {
   readonly deletions: readonly Lineage[]
   readonly theirs: BoxText
   /** The change of this file in the request that the server answers. */
   readonly sent: PendingChange | undefined
   readonly now: number
-  readonly isAnew: boolean
-  readonly isSettled: boolean
 }
 
 const replaced = (
   { data, pending, past }: RepoFile,
-  { theirs, sent, now, deletions, isAnew, isSettled }: ServerVersion,
+  { theirs, sent, now, deletions }: ServerVersion,
   boxes: FileBoxes
 ): AppliedFile => {
   const known: BoxText[] = [...(past?.boxes ?? [])]
   for (const box of [pending?.base, ...(pending?.sent ?? [])]) if (box) known.push(box)
   const mine = pending === undefined ? data : (pending.box ?? undefined)
   const isTheirsDeleted = isDeleted(theirs, deletions, boxes)
-  const edits = mine && deletions.length > 0 ? boxes.open(mine)?.lineage : undefined
   // What a deletion knew, and an edit that undid it did not, does not come back with that edit.
-  if (
-    edits !== undefined &&
-    isKnownBy(deletions, edits, acknowledgedIn({ data, pending, past }, edits, boxes))
-  )
+  if (isDeleted(mine, deletions, boxes))
     return { data: theirs, pending: isTheirsDeleted ? { box: null, base: theirs, sent: [] } : undefined }
   if (mine === undefined) {
     // Of a deletion and an edit that it did not know the edit stays; what a deletion knew is deleted again.
@@ -175,14 +160,13 @@ const replaced = (
     return { data: theirs, pending: isKnown ? { box: null, base: theirs, sent: [] } : undefined }
   }
   // The server was put back to what a deletion knew, or an upload came late: the edit that undid the deletion stays as it is.
-  if (isTheirsDeleted && edits !== undefined)
+  if (isTheirsDeleted && boxes.open(mine) !== undefined)
     return { data: theirs, pending: { box: mine, base: theirs, sent: [] } }
   const winner = pending !== undefined && changesText(pending) ? 'mine' : 'theirs'
   const isRecent = isRecentEdit({ past }, now)
   const begun = pending ?? sent
   const [isNew, isWaiting] = [past?.isNew === true, pending !== undefined]
-  const flags = { isRecent, isNew, isWaiting, isAnew, isSettled, settled: past?.boxes[0] }
-  return mergeVersions({ known, mine, theirs, begun, winner, ...flags }, boxes)
+  return mergeVersions({ known, mine, theirs, begun, winner, isRecent, isNew, isWaiting }, boxes)
 }
 
 const isRecentEdit = ({ past }: Pick<RepoFile, 'past'>, now: number): boolean =>
@@ -198,15 +182,30 @@ export const isDeleted = (
   return version !== undefined && deletions.some(lineage => covers(lineage, version.lineage))
 }
 
+/** Our version of a file, as an edit of now if a deletion says to know it that cannot: others believe the deletion. */
+const undoubted = (file: RepoFile, deletions: readonly Lineage[], boxes: FileBoxes): RepoFile => {
+  const { data, pending } = file
+  const mine = visibleOf(file)
+  const version = mine !== undefined && isDeleted(mine, deletions, boxes) ? boxes.open(mine) : undefined
+  if (version === undefined) return file
+  const isKnown = deletions.some(lineage =>
+    covers(claimsOf(lineage, { mine: version.lineage, pending }, boxes), version.lineage)
+  )
+  if (isKnown) return file
+  const base = pending === undefined ? (data ?? null) : pending.base
+  const fields = changedFields((base !== mine && base && boxes.open(base)?.text) || '{}', version.text)
+  const lineage = joinLineages(version.lineage, ...deletions)
+  const box = sealAnew({ ...withStamps(version), lineage }, fields, boxes)
+  return { ...file, pending: { box, base, sent: pending?.sent ?? [] } }
+}
+
 /** Another device's edit gave way to one that the deletion knew when the two were merged: nothing of it would be lost. */
 const hasGivenWay = (theirs: BoxText, base: BoxText | null | undefined, boxes: FileBoxes): boolean => {
   const [known, version] = [base ? boxes.open(base) : undefined, boxes.open(theirs)]
   if (known === undefined || version === undefined || known.text !== version.text) return false
   // A client of ours that restores a value stamps it; another client stamps nothing, nor does the first version of a file.
   if (version.stamps.size === 0) return false
-  return [...version.stamps.values()].every(
-    ({ session, count }) => (known.lineage.get(session) ?? 0) >= count
-  )
+  return [...version.stamps.values()].every(stamp => holds(known.lineage, stamp))
 }
 
 const isCovered = (theirs: BoxText, known: readonly BoxText[], boxes: FileBoxes): boolean => {

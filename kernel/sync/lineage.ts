@@ -1,11 +1,15 @@
 import type { BoxMark } from '../crypto/box.ts'
 import type { Clock, Io } from '../io/io.ts'
 import { type Side, WHOLE_FILE } from './merge.ts'
+import { PREFIX } from './repo-record.ts'
 
 /**
- * Which edits went into a version of a file: for each session that edited it, the number of the last of its edits.
+ * Which edits went into a version of a file: for each session that edited it, the number of the last of its edits, the newest first.
  *
- * A session is one opening of a repo on one device, so that two copies of a profile are two. The newest edit comes first, but after a merge.
+ * A session is one opening of a repo; the first four bytes of its name are those of the device, the other two its own. A device knows
+ * its own edits, so that one entry, its floor, can stand for all of them up to a number. Of a device that is not listed, all edits up
+ * to a time count as known. A device whose profile was copied takes a new name ({@link EditCount}).
+ *
  * It stands in the header of the version's box, whose bytes every reader of the deployed format takes for noise
  * (protocol §1.3), so that no client sees it that does not know it.
  */
@@ -13,53 +17,134 @@ export type Lineage = ReadonlyMap<string, number>
 
 /** Checks if a version holds all edits of another one: then it was made of it, or is it. */
 export const covers = (later: Lineage, earlier: Lineage): boolean => {
-  for (const [session, count] of earlier) if ((later.get(session) ?? 0) < count) return false
+  let time = FOREIGN
+  for (const [session, count] of earlier) {
+    if (count !== FOREIGN) time = count
+    if (!holds(later, { session, count }, time)) return false
+  }
   return true
 }
 
 /**
- * The time up to which the edits in a version may be missing in its lineage, because that has no room for more; 0 if none is missing.
+ * Checks if an edit is in a version.
  *
- * Of another client's edits it is not known when they were made, so that many of them say nothing.
+ * @param time - when it was made, which the number of an edit of ours is; of another client's {@link timesOf} says it
  */
-export const forgottenUntil = (lineage: Lineage): number => {
-  const kept = newestIn(lineage)
-  const own = [...kept.values()].filter(count => count !== FOREIGN)
-  return kept.size < MAX_SESSIONS || own.length < MIN_OWN ? 0 : Math.min(...own)
+export const holds = (lineage: Lineage, { session, count }: EditId, time: number = count): boolean => {
+  if ((lineage.get(session) ?? 0) >= count) return true
+  if (count === FOREIGN) return (lineage.get(OTHER_CLIENTS) ?? 0) >= time
+  const floor = floorOf(session)
+  if ((lineage.get(floor) ?? 0) >= count) return true
+  const own = ofDevice(lineage, session)
+  if (own.length === 0) return (lineage.get(OTHER_DEVICES) ?? 0) >= count
+  return session === floor && own.some(known => known >= count)
 }
 
 /**
- * The edits in a version of the server, with those that its lineage has forgotten.
+ * A lineage in as many entries as there is room for.
  *
- * Of the edits of an older version that the server has had, those from before all that are named have gone into the later one, too,
- * but for an upload that was raced, with twenty sessions after it before its device reads again.
+ * The oldest sessions go into the floors of their devices, and nothing is lost by that. Of more devices than that, those that have not
+ * edited for longest are listed no more, nor are the oldest of many edits of other clients: two entries say up to which time such edits
+ * count as known.
  *
- * @param earlier - the edits in a version that the server has acknowledged, or given
+ * @example fitted(new Map([['aaaaaaaa0005', 9], ['aaaaaaaa0003', 8], ['aaaaaaaa0001', 7]]), 2) // aaaaaaaa0005: 9, aaaaaaaa0000: 8
  */
-export const withForgotten = (later: Lineage, earlier: Lineage): Lineage => {
-  const until = forgottenUntil(later)
-  const forgotten = [...timesOf(earlier)].filter(([session, time]) => time <= until && !later.has(session))
-  if (forgotten.length === 0) return later
-  return joinLineages(later, new Map(forgotten.map(([session]) => [session, earlier.get(session) ?? 0])))
+export const fitted = (lineage: Lineage, room: number = MAX_ENTRIES): Lineage => {
+  if (lineage.size <= room) return lineage
+  const left = new Map(lineage)
+  const raise = (key: string, count: number): void => {
+    left.set(key, Math.max(count, left.get(key) ?? 0))
+  }
+  const oldest = [...timesOf(lineage)].reverse().sort(([, one], [, other]) => one - other)
+  // In the order of their newest edits.
+  const newest = new Map<string, string>()
+  for (const [session] of oldest) {
+    newest.delete(deviceOf(session))
+    newest.set(deviceOf(session), session)
+  }
+  const isForeign = (session: string): boolean => lineage.get(session) === FOREIGN
+  const sessions = oldest.filter(([session]) => !isForeign(session) && session !== floorOf(session))
+  const moveInto = (
+    target: (session: string) => string,
+    entries: readonly (readonly [string, number])[]
+  ): void => {
+    for (const [session, time] of entries) {
+      if (left.size <= room) return
+      left.delete(session)
+      raise(target(session), Math.min(time, FOREIGN - 1))
+    }
+  }
+  const isNewest = ([session]: readonly [string, number]): boolean =>
+    newest.get(deviceOf(session)) === session
+  moveInto(
+    floorOf,
+    sessions.filter(entry => !isNewest(entry))
+  )
+  moveInto(
+    floorOf,
+    sessions.slice(0, -1).filter(entry => isNewest(entry) && left.has(floorOf(entry[0])))
+  )
+  moveInto(() => OTHER_CLIENTS, oldest.filter(([session]) => isForeign(session)).slice(0, -MAX_FOREIGN))
+  const devices = [...newest.values()].filter(session => !isForeign(session) && !UNLISTED.includes(session))
+  for (const device of devices) {
+    if (left.size <= room) break
+    raise(OTHER_DEVICES, lastOf(left, device))
+    for (const [session, count] of left)
+      if (count !== FOREIGN && deviceOf(session) === deviceOf(device)) left.delete(session)
+  }
+  return joinLineages(left)
 }
 
-/** The edits of a version for which a box has no room, and that one of those it was made of does not know. */
+/** The edits of a version that its box does not list, and that one of the versions it was made of does not know. */
 export const hiddenEdits = (lineage: Lineage, sides: readonly Lineage[]): Lineage => {
-  const kept = newestIn(lineage)
+  const listed = listedEdits(fitted(lineage))
+  const times = timesOf(lineage)
   return new Map(
     [...lineage].filter(
-      ([session, count]) => !kept.has(session) && !sides.every(side => holds(side, { session, count }))
+      ([session, count]) =>
+        !UNLISTED.includes(session) &&
+        !holds(listed, { session, count }) &&
+        !sides.every(side => holds(side, { session, count }, times.get(session)))
     )
   )
 }
 
-/** The edits that were made after a time. */
-export const editsAfter = (lineage: Lineage, time: number): Lineage =>
-  new Map([...lineage].filter(([, count]) => count > time))
+/** Our version of a file that meets another one. */
+export interface MetLineage {
+  readonly mine: Lineage
+  /** Of the version without the change that waits, if one does. */
+  readonly base: Lineage | undefined
+  /** The devices whose name a copy of this one has, too. */
+  readonly copied: ReadonlySet<string>
+}
+
+/**
+ * A lineage without what it says too much of our edits: the floor of a device that has copies is as much that of a copy; and that edits
+ * of their time are known is not said of those that wait. The same lineage if it says nothing of that.
+ */
+export const withoutClaims = (lineage: Lineage, { mine, base, copied }: MetLineage): Lineage => {
+  const lowered = new Map<string, number>()
+  for (const device of new Set([...mine.keys()].map(deviceOf))) {
+    const floor = floorOf(device)
+    const isListed = lastOf(lineage, device) > 0
+    const isDoubted = isListed ? copied.has(device) : base !== undefined
+    const claimed = lineage.get(isListed ? floor : OTHER_DEVICES) ?? 0
+    const last = base === undefined ? (mine.get(floor) ?? 0) : lastOf(base, device)
+    if (isDoubted && claimed > last && lastOf(mine, device) > last) lowered.set(floor, last)
+  }
+  return lowered.size === 0 ? lineage : new Map([...lineage, ...lowered])
+}
+
+/** The edits that are listed in a lineage, without those that only count as known by their time. */
+const listedEdits = (lineage: Lineage): Lineage =>
+  new Map([...lineage].filter(([session]) => !UNLISTED.includes(session)))
+
+/** The number of the last edit of a device in a version; 0 if it has none of it. */
+const lastOf = (lineage: Lineage, device: string): number => Math.max(0, ...ofDevice(lineage, device))
 
 /** Checks if two lineages say the same once they are in a box. */
 export const saySame = (left: Lineage, right: Lineage): boolean => {
-  const [one, other] = [newestIn(left), newestIn(right)]
+  const [one, other] = [fitted(left), fitted(right)]
   return covers(one, other) && covers(other, one)
 }
 
@@ -74,33 +159,64 @@ const timesOf = (lineage: Lineage): Map<string, number> => {
   return times
 }
 
-/** The newest edits of a lineage, as many as a box has room for, in their order. */
-const newestIn = (lineage: Lineage): Lineage => {
-  if (lineage.size <= MAX_SESSIONS) return lineage
-  const times = [...timesOf(lineage)].sort(([, left], [, right]) => right - left)
-  const kept = new Set(times.slice(0, MAX_SESSIONS).map(([session]) => session))
-  return new Map([...lineage].filter(([session]) => kept.has(session)))
+/** The name of a session's device. */
+const deviceOf = (session: string): string => session.slice(0, 2 * DEVICE)
+
+/** The entry that stands for all edits of a session's device up to a number. */
+const floorOf = (session: string): string => deviceOf(session) + NO_OPENING
+
+/** The numbers in all entries of a session's device. */
+const ofDevice = (lineage: Lineage, session: string): number[] => {
+  const device = deviceOf(session)
+  return [...lineage]
+    .filter(([other, count]) => count !== FOREIGN && other.startsWith(device))
+    .map(([, count]) => count)
 }
 
 /** Checks if some edit is in both: then both were made of one file. */
 export const areRelated = (left: Lineage, right: Lineage): boolean => {
   for (const session of left.keys()) if (right.has(session)) return true
-  return false
+  return hasFloorIn(left, right) || hasFloorIn(right, left)
 }
+
+const hasFloorIn = (left: Lineage, right: Lineage): boolean =>
+  [...left].some(([session, count]) => count !== FOREIGN && (right.get(floorOf(session)) ?? 0) > 0)
 
 /** Checks if a version was made of one that another client sealed, and that went into none of ours: it may have known ours. */
 export const hasUnknownForeignEdit = (later: Lineage, ours: Lineage): boolean => {
-  for (const [session, count] of later) if (count === FOREIGN && !ours.has(session)) return true
+  const times = timesOf(later)
+  for (const [session, count] of later)
+    if (count === FOREIGN && !holds(ours, { session, count }, times.get(session))) return true
   return false
 }
 
-/** The edits of several versions together, those of the first one first. */
+/** The edits of several versions together, the newest first: what one of them holds. */
 export const joinLineages = (...lineages: readonly Lineage[]): Lineage => {
   const all = new Map<string, number>()
-  for (const lineage of lineages) {
-    for (const [session, count] of lineage) all.set(session, Math.max(count, all.get(session) ?? 0))
+  const latest = new Map<string, number>()
+  const add = (session: string, count: number, time: number): void => {
+    latest.set(session, Math.max(time, latest.get(session) ?? 0))
+    all.set(session, Math.max(count, all.get(session) ?? 0))
   }
-  return all
+  for (const lineage of lineages)
+    for (const [session, time] of timesOf(lineage)) add(session, lineage.get(session) ?? 0, time)
+  // What one version has of a device because it lists it no more.
+  for (const lineage of lineages) {
+    const rest = lineage.get(OTHER_DEVICES) ?? 0
+    const listed = new Set([...lineage.keys()].map(deviceOf))
+    for (const [session, count] of rest === 0 ? [] : [...all]) {
+      const isListed = count === FOREIGN || UNLISTED.includes(session) || listed.has(deviceOf(session))
+      if (!isListed) add(floorOf(session), rest, rest)
+    }
+  }
+  // Of the same time, an edit of ours is the one that stood before another client's.
+  const isForeign = (session: string): number => (all.get(session) === FOREIGN ? 1 : 0)
+  const ordered = [...latest].sort(
+    ([one, time], [other, otherTime]) => otherTime - time || isForeign(one) - isForeign(other)
+  )
+  return new Map(
+    ordered.map(([session]) => [session, all.get(session) ?? 0] as const).filter(([, count]) => count > 0)
+  )
 }
 
 /** One edit of one session. */
@@ -122,19 +238,17 @@ export interface TwoSides {
   readonly theirs: Provenance
   /** Whose value stands if nothing says which is the later one. */
   readonly winner: Side
-  /** {@link forgottenUntil} of theirs. */
-  readonly until?: number
 }
 
 /**
- * Decides whose value of a field is the later one, the same on every device; undefined if neither side says which edit made it, or
- * both the same.
+ * Decides whose value of a field is the later one, the same on every device; undefined if neither side says which edit made it, if
+ * both say the same, or if the one that does not say may have known the other's.
  */
-export const laterSide = ({ mine, theirs, winner, until = 0 }: TwoSides, field: number): Side | undefined => {
+export const laterSide = ({ mine, theirs, winner }: TwoSides, field: number): Side | undefined => {
   const [ours, others] = [mine.stamps.get(field), theirs.stamps.get(field)]
   if (ours !== undefined && others !== undefined) {
     if (ours.session === others.session && ours.count === others.count) return undefined
-    const [theyKnow, weKnow] = [holds(theirs.lineage, ours), holds(mine.lineage, others)]
+    const [theyKnow, weKnow] = [knows(theirs, ours, mine) === true, knows(mine, others, theirs) === true]
     if (theyKnow !== weKnow) return theyKnow ? 'theirs' : 'mine'
     // An edit of ours wins over another client's, on every device that merges the two.
     const [isOursForeign, isTheirsForeign] = [isForeignEdit(ours), isForeignEdit(others)]
@@ -144,11 +258,9 @@ export const laterSide = ({ mine, theirs, winner, until = 0 }: TwoSides, field: 
     // the next on another device, and the last of them be lost.
     return isAfter(ours, others) ? 'mine' : 'theirs'
   }
-  // Theirs may have forgotten that it knew ours, and changed the field after that.
-  if (ours !== undefined && !holds(theirs.lineage, ours) && ours.count <= until) return undefined
-  if (ours !== undefined) return holds(theirs.lineage, ours) ? 'theirs' : 'mine'
-  if (others !== undefined) return holds(mine.lineage, others) ? 'mine' : 'theirs'
-  return undefined
+  const isKnown = ours ? knows(theirs, ours, mine) : others && knows(mine, others, theirs)
+  if (isKnown === undefined) return undefined
+  return isKnown === (ours !== undefined) ? 'theirs' : 'mine'
 }
 
 /** Returns the provenance of the merge of two versions, of which one may be another client's, which stamps nothing. */
@@ -161,22 +273,16 @@ export const mergedProvenance = (sides: TwoSides): Provenance => {
     const stamp = isOurs ? ours : others
     if (stamp !== undefined) stamps.set(field, stamp)
   }
-  const [one, other] = [mine.lineage, theirs.lineage]
-  const isNewer = newestCount(one) >= newestCount(other)
-  return { lineage: isNewer ? joinLineages(one, other) : joinLineages(other, one), stamps }
+  return { lineage: joinLineages(mine.lineage, theirs.lineage), stamps }
 }
 
-/** The number of the newest edit of our devices in a version; above all of them if it is another client's alone. */
-export const newestCount = (lineage: Lineage): number => {
-  const own = [...lineage.values()].filter(count => count !== FOREIGN)
-  return own.length === 0 ? FOREIGN : Math.max(...own)
-}
-
-/** Encodes the newest edits of the lineage for the header of a version's box, and the stamps for its footer. */
+/** Encodes the lineage for the header of a version's box, as {@link fitted}, and the stamps for its footer. */
 export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {
-  const sessions = [...newestIn(lineage)]
-  const header = new Uint8Array(MAGIC.length + 1 + sessions.length * ENTRY)
+  const kept = fitted(lineage)
+  const sessions = [...kept]
+  const header = new Uint8Array(MAGIC.length + 1 + sessions.length * ENTRY + WITH_FLOORS.length)
   header.set(MAGIC)
+  header.set(WITH_FLOORS, header.length - WITH_FLOORS.length)
   header[MAGIC.length] = sessions.length
   const places = new Map<string, number>()
   for (const [i, [session, count]] of sessions.entries()) {
@@ -185,15 +291,20 @@ export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {
     writeNumber(header, at + SESSION, count)
     places.set(session, i)
   }
-  const known = [...stamps].filter(([, { session }]) => places.has(session)).slice(0, MAX_STAMPS)
+  const placeOf = ({ session, count }: EditId): number | undefined => {
+    const entry = kept.has(session) ? session : floorOf(session)
+    // Of the count there is room for 24 bits: what is farther back has no stamp any more.
+    const back = (kept.get(entry) ?? 0) - count
+    return back >= 0 && back < 1 << 24 ? places.get(entry) : undefined
+  }
+  const known = [...stamps].filter(([, stamp]) => placeOf(stamp) !== undefined).slice(0, MAX_STAMPS)
   const footer = new Uint8Array(1 + known.length * STAMP)
   footer[0] = known.length
-  for (const [i, [field, { session, count }]] of known.entries()) {
+  for (const [i, [field, stamp]] of known.entries()) {
     const at = 1 + i * STAMP
     writeNumber(footer, at, field)
-    writeNumber(footer, at + 4, count)
-    // Of the count 24 bits are left.
-    footer[at + 4] = places.get(session) ?? 0
+    writeNumber(footer, at + 4, stamp.count)
+    footer[at + 4] = placeOf(stamp) ?? 0
   }
   return { header, footer }
 }
@@ -202,7 +313,7 @@ export const encodeProvenance = ({ lineage, stamps }: Provenance): BoxMark => {
 export const decodeProvenance = ({ header, footer }: BoxMark): Provenance | undefined => {
   const size = header[MAGIC.length] ?? 0
   const isMarked = MAGIC.every((byte, i) => header[i] === byte)
-  if (!isMarked || size > MAX_SESSIONS || header.length < MAGIC.length + 1 + size * ENTRY) return undefined
+  if (!isMarked || size > MAX_ENTRIES || header.length < MAGIC.length + 1 + size * ENTRY) return undefined
   const lineage = new Map<string, number>()
   const sessions: string[] = []
   for (let n = 0, at = MAGIC.length + 1; n < size; n += 1, at += ENTRY) {
@@ -219,7 +330,21 @@ export const decodeProvenance = ({ header, footer }: BoxMark): Provenance | unde
     const count = last - (((last & 0xffffff) - (readNumber(footer, at + 4) & 0xffffff)) & 0xffffff)
     if (session !== undefined) stamps.set(readNumber(footer, at), { session, count })
   }
-  return { lineage, stamps }
+  const end = MAGIC.length + 1 + size * ENTRY
+  const hasFloors = WITH_FLOORS.every((byte, i) => header[end + i] === byte)
+  return { lineage: hasFloors ? lineage : withOldEdits(lineage), stamps }
+}
+
+/** A lineage of before there were floors: a full one has lost what is older than all that it lists. */
+const withOldEdits = (lineage: Lineage): Lineage => {
+  const own = [...lineage].filter(([, count]) => count !== FOREIGN)
+  if (lineage.size < MAX_ENTRIES || own.length < MIN_OWN) return lineage
+  const oldest = Math.min(...own.map(([, count]) => count))
+  return new Map([
+    ...lineage,
+    ...own.map(([session]): [string, number] => [floorOf(session), oldest]),
+    [OTHER_DEVICES, oldest]
+  ])
 }
 
 /** Returns the provenance of a version that another client sealed: an edit of its own, named by the vector of its box. */
@@ -239,35 +364,130 @@ export const stampFields = ({ lineage, stamps }: Provenance, fields: readonly nu
   return { lineage, stamps: changed }
 }
 
-/** The edits of one opening of a repo. */
+/** A name of a device, and the sessions of it that have edited something, as the second parts of their names. */
+interface DeviceName {
+  readonly device: string
+  readonly openings: readonly string[]
+}
+
+/**
+ * The edits of one opening of a repo.
+ *
+ * It knows the sessions that this device has had. One that is listed beside them is of a copy of the profile, and then the device takes a
+ * new name: otherwise the floor of one copy would speak for the edits of the other.
+ */
 export class EditCount {
-  readonly #session: string
+  readonly #random: Io['random']
   readonly #clock: Pick<Clock, 'now'>
+  readonly #copied = new Set<string>()
+  /** The present one first. */
+  #names: readonly DeviceName[]
+  #opening = ''
   #count = 0
 
-  constructor({ random, clock }: Pick<Io, 'random'> & { readonly clock: Pick<Clock, 'now'> }) {
-    this.#session = hexOf(random(SESSION))
+  /** @param stored - {@link stored} of the opening before */
+  constructor(
+    { random, clock }: Pick<Io, 'random'> & { readonly clock: Pick<Clock, 'now'> },
+    stored?: string
+  ) {
+    this.#random = random
     this.#clock = clock
+    this.#names = parseNames(stored)
+    if ((this.#names[0]?.openings.length ?? MAX_OPENINGS) >= MAX_OPENINGS) this.#renew()
+    else this.#open()
+  }
+
+  /** What the next opening must know; empty before anything was edited. */
+  get stored(): string {
+    if (this.#names.every(({ openings }) => openings.length === 0)) return ''
+    return this.#names.map(({ device, openings }) => `${device}:${openings.join('')}`).join(' ')
+  }
+
+  /** Adds {@link stored} to the writes of a store, unless it is there. */
+  keepIn(store: { get(key: string): string | undefined }, writes: Map<string, unknown>): void {
+    const { stored } = this
+    if (stored !== (store.get(PREFIX.sessions) ?? '')) writes.set(PREFIX.sessions, stored)
+  }
+
+  /** Begins anew, after a loss: the device may not know all that it has edited. */
+  forget(): void {
+    this.#names = []
+    this.#renew()
+  }
+
+  /** The names of this device that another one has, too, as a version shows that lists a session of none of ours. */
+  copiedIn(lineage: Lineage): ReadonlySet<string> {
+    for (const { device, openings } of this.#names) {
+      const isOurs = (session: string): boolean => openings.includes(session.slice(2 * DEVICE))
+      const isCopied = [...lineage].some(
+        ([session, count]) =>
+          count !== FOREIGN &&
+          deviceOf(session) === device &&
+          session !== floorOf(session) &&
+          !isOurs(session)
+      )
+      if (isCopied) this.#copied.add(device)
+    }
+    if (this.#copied.has(this.#names[0]?.device ?? '')) this.#renew()
+    return this.#copied
   }
 
   /** Returns the provenance of the next version of a file, given that of its present one and the fields that change. */
   next(present: Provenance | undefined, fields: readonly number[]): Provenance {
+    const [{ device, openings } = { device: '', openings: [] }, ...others] = this.#names
+    const session = device + this.#opening
+    if (!openings.includes(this.#opening))
+      this.#names = [{ device, openings: [...openings, this.#opening] }, ...others]
     // Higher than of every edit that it knows; of those that it does not know, the later one is higher by the clocks.
     let known = this.#count
-    for (const count of present?.lineage.values() ?? []) if (count !== FOREIGN) known = Math.max(known, count)
+    for (const [entry, count] of present?.lineage ?? [])
+      if (count !== FOREIGN && entry !== OTHER_CLIENTS) known = Math.max(known, count)
     this.#count = Math.max(known + 1, Math.min(Math.floor(this.#clock.now() / 1000), MAX_TIME))
-    const own = new Map([[this.#session, this.#count]])
+    const own = new Map([[session, this.#count]])
     if (present === undefined) return { lineage: own, stamps: new Map() }
     // Without a stamp it would look like the first version of a file.
     const changed = fields.length === 0 ? [WHOLE_FILE] : fields
-    return stampFields({ lineage: joinLineages(own, present.lineage), stamps: present.stamps }, changed)
+    const { lineage } = present
+    const rest = lastOf(lineage, session) === 0 ? (lineage.get(OTHER_DEVICES) ?? 0) : 0
+    const kept = [...lineage].filter(([other]) => other !== session)
+    const floor: [string, number][] = rest > 0 ? [[floorOf(session), rest]] : []
+    return stampFields({ lineage: new Map([...own, ...kept, ...floor]), stamps: present.stamps }, changed)
+  }
+
+  /** Takes a new name. */
+  #renew(): void {
+    const used = this.#names.filter(({ openings }) => openings.length > 0)
+    this.#names = [{ device: hexOf(this.#random(DEVICE)), openings: [] }, ...used.slice(0, MAX_NAMES - 1)]
+    this.#open()
+  }
+
+  #open(): void {
+    const opening = this.#random(SESSION - DEVICE)
+    // Odd, so that it is never that of a floor. One that was there before does no harm.
+    opening[opening.length - 1] = (opening.at(-1) ?? 0) | 1
+    this.#opening = hexOf(opening)
   }
 }
+
+const parseNames = (stored: string | undefined): DeviceName[] =>
+  (stored ?? '').split(' ').flatMap(text => {
+    const [, device, openings = ''] = /^([0-9a-f]{8}):((?:[0-9a-f]{4})*)$/.exec(text) ?? []
+    return device === undefined ? [] : [{ device, openings: openings.match(/.{4}/g) ?? [] }]
+  })
 
 const isAfter = (left: EditId, right: EditId): boolean =>
   left.count === right.count ? left.session > right.session : left.count > right.count
 
-const holds = (lineage: Lineage, { session, count }: EditId): boolean => (lineage.get(session) ?? 0) >= count
+/** Checks if one version holds an edit that gave a field of the other one its value; undefined if it only counts as known by its time. */
+const knows = (
+  { lineage }: Provenance,
+  edit: EditId,
+  { lineage: origin }: Provenance
+): boolean | undefined => {
+  if (holds(listedEdits(lineage), edit)) return true
+  const time = isForeignEdit(edit) ? timesOf(origin).get(edit.session) : edit.count
+  return holds(lineage, edit, time) ? undefined : false
+}
 
 const isForeignEdit = ({ count }: EditId): boolean => count === FOREIGN
 
@@ -281,14 +501,30 @@ const MAX_TIME = 0xf000_0000
 
 /** The first bytes of a mark, 56 bits, with which noise does not begin. */
 const MAGIC: Uint8Array = Uint8Array.of(0x68, 0x66, 0x6c, 0x69, 0x6e, 0x65, 0x01)
+const DEVICE = 4
 const SESSION = 6
+/** After the entries, where versions of before have noise. */
+const WITH_FLOORS: Uint8Array = Uint8Array.of(0x68, 0x66, 0x6c, 0x32)
+/** Of so many edits of ours the oldest says what a full lineage of before has lost. */
+const MIN_OWN = 8
+/** Of no session, in the entry of a floor. */
+const NO_OPENING = '0000'
+/** The entry for the edits, up to a time, of devices that are not listed. */
+const OTHER_DEVICES = 'ffffffff0000'
+/** The entry for the edits of other clients, up to a time, that are not listed. */
+const OTHER_CLIENTS = 'fffffffe0000'
+const UNLISTED: readonly string[] = [OTHER_DEVICES, OTHER_CLIENTS]
 const ENTRY = SESSION + 4
 const STAMP = 8
 /** As many as leave room for noise in a header, and in a footer, of 255 bytes. */
-const MAX_SESSIONS = 21
-/** Of so many of our own edits in a full lineage the oldest tells what is forgotten. */
-const MIN_OWN = 8
+const MAX_ENTRIES = 21
+/** So many edits of other clients are listed in any case. */
+const MAX_FOREIGN = 8
 const MAX_STAMPS = 26
+/** After so many sessions with edits a device takes a new name; what it keeps of them stays small. */
+const MAX_OPENINGS = 100
+/** So many names a device remembers. */
+const MAX_NAMES = 4
 
 const writeNumber = (bytes: Uint8Array, at: number, number: number): void => {
   for (let i = 0; i < 4; i += 1) bytes[at + i] = number >>> (24 - 8 * i)

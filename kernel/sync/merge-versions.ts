@@ -3,8 +3,6 @@ import {
   areRelated,
   covers,
   type EditCount,
-  editsAfter,
-  forgottenUntil,
   hasUnknownForeignEdit,
   hiddenEdits,
   isOwnEdit,
@@ -12,11 +10,10 @@ import {
   type Lineage,
   laterSide,
   mergedProvenance,
-  newestCount,
   type Provenance,
   saySame,
   stampFields,
-  withForgotten
+  withoutClaims
 } from './lineage.ts'
 import { changedFields, mergeJson, type Side, WHOLE_FILE } from './merge.ts'
 import type { BoxText, PendingChange, RepoFile } from './repo-record.ts'
@@ -36,7 +33,7 @@ export interface FileBoxes {
   canOpen(box: BoxText): boolean
   seal(text: string, provenance: Provenance): BoxText
   /** The edits that are made here. */
-  readonly edits: Pick<EditCount, 'next'>
+  readonly edits: Pick<EditCount, 'next' | 'copiedIn'>
 }
 
 /**
@@ -69,12 +66,6 @@ export interface TwoVersions {
   readonly isNew: boolean
   /** True if ours is a change that no server has acknowledged. */
   readonly isWaiting: boolean
-  /** True if theirs may have been made anew, after a deletion that did not know ours, or on a server that was put back. */
-  readonly isAnew: boolean
-  /** False while an upload may have raced the last version that the server had of us. */
-  readonly isSettled: boolean
-  /** The version before all that may have been raced; undefined if none is known. */
-  readonly settled: BoxText | undefined
 }
 
 /**
@@ -84,7 +75,7 @@ export interface TwoVersions {
  * and the result is to be sent; of what cannot be merged the later writer wins.
  */
 export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
-  const { isWaiting } = versions
+  const { isWaiting, winner } = versions
   const [mine, received] = [boxes.open(versions.mine), boxes.open(versions.theirs)]
   const takeTheirs: RepoFile = { data: versions.theirs, pending: undefined }
   if (mine === undefined || (received?.isForeign && mine.text === received.text)) return takeTheirs
@@ -93,13 +84,20 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
     pending: { box: versions.mine, base: versions.theirs, sent: [] }
   }
   if (received === undefined) return isWaiting ? keepMine : takeTheirs
-  const { theirs, until, winner, isUnsure } = withKnown(versions, { mine, received }, boxes)
+  const pending = isWaiting ? versions.begun : undefined
+  const theirs = { ...received, lineage: claimsOf(received.lineage, { mine: mine.lineage, pending }, boxes) }
+  const isDoubted = theirs.lineage !== received.lineage
   const isLater = covers(theirs.lineage, mine.lineage)
   // A device that merged another client's version with ours may have taken all of that one.
   const hasForeign = hasUnknownForeignEdit(received.lineage, new Map())
   if (isLater && !hasForeign) return takeTheirs
-  if (!isLater && covers(mine.lineage, theirs.lineage))
-    return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
+  if (!isLater && covers(claimsOf(mine.lineage, { mine: received.lineage }, boxes), theirs.lineage)) {
+    const box = isDoubted ? sealAnew(mine, changedFields(received.text, mine.text), boxes) : versions.mine
+    return {
+      ...{ data: versions.theirs, pending: { box, base: versions.theirs, sent: [] } },
+      conflict: isWaiting ? undefined : 'older'
+    }
+  }
   const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const lineage = joinLineages(mine.lineage, ...known.map(version => version.lineage))
   // Another client's version, or one made of it, may have known ours without saying so.
@@ -115,22 +113,18 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   }
   const isUndone = mayKnow && (theirs.isForeign || !hasNone(theirs, { mine, before: known.at(-1) }))
   if (isUndone && versions.begun === undefined) return { ...takeTheirs, conflict: conflictIn(theirs.text) }
-  const found = isUndone
-    ? begunOrigin(versions.begun, boxes)
-    : isUnsure
-      ? unsureOrigin(versions, boxes)
-      : originOf(known, { mine, theirs, lineage })
+  const found = isUndone ? begunOrigin(versions.begun, boxes) : originOf(known, { mine, theirs, lineage })
   const isLate = found === undefined
   if (isLate && mine.isForeign) return takeTheirs
   // The version that both were made of is not kept any more: only stamped fields can be distinguished from old ones.
   const origin = found ?? { base: mine.text }
-  const sides = { mine: withStamps(mine), theirs: withStamps(theirs), until, winner }
+  const sides = { mine: withStamps(mine), theirs: withStamps(theirs), winner }
   const isStamped = !theirs.isForeign && !mine.isForeign
   const text = mergeTexts({ ...sides, origin, isStamped })
   const conflict = isLate ? 'late' : (conflictIn(text) ?? (isWaiting ? undefined : 'merged'))
   // What says the same is sent all the same, so that others learn what is in it; a deployed client asks for nothing of that.
   if (text === theirs.text && theirs.isForeign) return { ...takeTheirs, conflict }
-  const both = mergedProvenance(sides)
+  const both = { ...mergedProvenance(sides), lineage: joinLineages(mine.lineage, received.lineage) }
   if (text === received.text && saySame(both.lineage, received.lineage)) return { ...takeTheirs, conflict }
   // What another client changed has no stamp yet.
   const provenance = theirs.isForeign
@@ -139,49 +133,37 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
         changedFields(mine.text, text)
       )
     : both
-  // An old edit of one side that a box has no room to name would be taken for none: the merge is an edit of its own, and gives
-  // what it keeps of that one its value anew.
+  // An old edit of one side that the box has no room to list, or that others would take for one that they know, would be lost: the
+  // merge is an edit of its own, and gives what it keeps of that one its value anew.
   const hidden = hiddenEdits(provenance.lineage, [lineage, theirs.lineage])
-  const added = changedFields(received.text, text).filter(field =>
-    hidden.has(provenance.stamps.get(field)?.session ?? '')
-  )
-  const box = boxes.seal(text, hidden.size > 0 ? boxes.edits.next(provenance, added) : provenance)
+  const added = changedFields(received.text, text).filter(field => {
+    const stamp = provenance.stamps.get(field)
+    return isDoubted || stamp === undefined || hidden.has(stamp.session)
+  })
+  const isEdit = isDoubted || hidden.size > 0
+  const box = isEdit ? sealAnew({ ...provenance, text }, added, boxes) : boxes.seal(text, provenance)
   return { data: versions.theirs, pending: { box, base: versions.theirs, sent: [] }, conflict }
 }
 
-interface Received {
-  /** With what its lineage has forgotten of ours, where it is certain that it knew that. */
-  readonly theirs: FileVersion
-  /** {@link forgottenUntil} of it. */
-  readonly until: number
-  readonly winner: Side
-  /** True if so many sessions were after ours that theirs does not name it in any case, and it may not have known it. */
-  readonly isUnsure: boolean
-}
-
-const withKnown = (
-  versions: TwoVersions,
-  { mine, received }: { readonly mine: FileVersion; readonly received: FileVersion },
+/** Seals a text as an edit of now, which gives some fields their values. */
+export const sealAnew = (
+  { text, ...provenance }: Provenance & { readonly text: string },
+  fields: readonly number[],
   boxes: FileBoxes
-): Received => {
-  const { isWaiting, isAnew, isSettled } = versions
-  const acknowledged = isWaiting ? openedBase(versions.begun, boxes) : mine
-  const until = forgottenUntil(received.lineage)
-  const isFar = acknowledged !== undefined && newestCount(acknowledged.lineage) <= until
-  const isUnsure = isFar && (isAnew || !isSettled)
-  const lineage =
-    acknowledged && !isUnsure ? withForgotten(received.lineage, acknowledged.lineage) : received.lineage
-  // All that ours has more is older than what theirs names.
-  const isOld = until > 0 && covers(lineage, editsAfter(mine.lineage, until))
-  const winner = isUnsure && isAnew ? 'mine' : isOld ? 'theirs' : versions.winner
-  return { theirs: { ...received, lineage }, until, winner, isUnsure }
+): BoxText => {
+  const edit = boxes.edits.next(provenance, fields)
+  return boxes.seal(text, fields.length > 0 ? edit : { ...edit, stamps: provenance.stamps })
 }
 
-/** What may have been raced counts as what the server had: it takes nothing away, and gives way to what was changed later. */
-const unsureOrigin = ({ settled, known }: TwoVersions, boxes: FileBoxes): Origin => ({
-  base: settled && boxes.open(settled)?.text,
-  earlier: known.map(box => boxes.open(box)?.text).filter(text => text !== undefined)
-})
+/** What a version says that it knows, without what it cannot know of ours. */
+export const claimsOf = (
+  lineage: Lineage,
+  { mine, pending }: { readonly mine: Lineage; readonly pending?: PendingChange | undefined },
+  boxes: FileBoxes
+): Lineage => {
+  const base = pending && (openedBase(pending, boxes)?.lineage ?? new Map<string, number>())
+  return withoutClaims(lineage, { mine, base, copied: boxes.edits.copiedIn(lineage) })
+}
 
 const openedBase = (begun: PendingChange | undefined, boxes: FileBoxes): FileVersion | undefined =>
   begun?.base ? boxes.open(begun.base) : undefined

@@ -84,6 +84,8 @@ export const restoreRepo = async (
         rule: 'differs in more texts than can be kept beside it from what this device has of the account since before'
       })
     planKept(store, { reason: 'replaced', files: replaced, now: io.clock.now() }, writes)
+    // A device of its own: it does not know what was edited since the backup.
+    writes.set(PREFIX.sessions, null)
     await store.write(writes)
   } finally {
     await store.close()

@@ -29,10 +29,11 @@ export class RepoBoxes implements FileBoxes {
   /** The edits that are sealed here. */
   readonly edits: EditCount
 
-  constructor(io: BoxesIo, dataKey: Secret<Uint8Array>) {
+  /** @param sessions - those of this device until now; see {@link EditCount} */
+  constructor(io: BoxesIo, dataKey: Secret<Uint8Array>, sessions?: string) {
     this.#io = io
     this.#dataKey = dataKey
-    this.edits = new EditCount(io)
+    this.edits = new EditCount(io, sessions)
   }
 
   open(box: BoxText): FileVersion | undefined {

@@ -47,6 +47,8 @@ export const PREFIX = {
   tombstone: 't/',
   /** Which boxes were replaced; one that a server has again is an old state. */
   old: 'o/',
+  /** The sessions of this device. */
+  sessions: 'e',
   /** The number of kept boxes that do not open. */
   unopened: 'u',
   /** The latest states of the server that were seen. */

@@ -92,9 +92,15 @@ export const parseStatus = (text: string | undefined): SyncPosition => {
 export const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_=-]{1,256}$/.test(value)
 
-/** Returns the entries that record a loss on this device: the next sync fetches everything, and the damage gets a mark. */
-export const damageNotes = (status: string | undefined, now: number): Map<string, string> => {
+/**
+ * Returns the entries that record a loss on this device: the next sync fetches everything, the damage gets a mark, and what is edited
+ * from the next opening on is of a device of another name, as this one may not know all that it has edited.
+ */
+export const damageNotes = (status: string | undefined, now: number): Map<string, string | null> => {
   const { lastSync, isDamaged } = parseStatus(status)
-  const notes = new Map<string, string>([[PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })]])
+  const notes = new Map<string, string | null>([
+    [PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })],
+    [PREFIX.sessions, null]
+  ])
   return isDamaged === true ? notes : notes.set(PREFIX.damage, String(now))
 }

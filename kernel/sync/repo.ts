@@ -105,14 +105,11 @@ export class Repo {
     this.#store = store
     this.#files = new RepoFiles(store)
     this.#pending = new PendingChanges(this.#files)
-    this.#boxes = new RepoBoxes(io, dataKey)
+    this.#boxes = new RepoBoxes(io, dataKey, store.get(PREFIX.sessions))
     this.#tombstones = new Tombstones({ io, store, boxes: this.#boxes })
     this.#writeContext = {
-      clock: io.clock,
-      store,
-      files: this.#files,
-      pending: this.#pending,
-      boxes: this.#boxes
+      ...{ clock: io.clock, store, boxes: this.#boxes },
+      ...{ files: this.#files, pending: this.#pending }
     }
     this.#belongsAt = options.belongsAt
     const { lastHash, lastSync } = parseStatus(store.get(PREFIX.status))
@@ -443,6 +440,7 @@ export class Repo {
   /** The entries that note a loss on this device, so that the next sync fetches everything again. */
   damageNotes(): StoreChanges {
     this.#show({ lastHash: undefined })
+    this.#boxes.edits.forget()
     return damageNotes(this.#store.get(PREFIX.status), this.#io.clock.now())
   }
 
@@ -494,6 +492,7 @@ export class Repo {
     writes: Map<string, string | BulkChange | null>,
     { onHeld }: WriteOptions = {}
   ): Promise<void> {
+    if (writes.size > 0) this.#boxes.edits.keepIn(this.#store, writes)
     const done = this.#store.write(writes, { onHeld })
     this.#learn(writes, false)
     try {

@@ -3,7 +3,7 @@ import { isRecord, tryJsonText } from '../base/json.ts'
 import type { Io } from '../io/io.ts'
 import type { SealedStore } from '../repo/store/sealed-store.ts'
 import type { AppliedReply } from './apply-reply.ts'
-import { covers, type Lineage } from './lineage.ts'
+import { covers, fitted, type Lineage } from './lineage.ts'
 import type { FileBoxes } from './merge-versions.ts'
 import { type BoxText, boxText, PREFIX, parseBox } from './repo-record.ts'
 
@@ -163,7 +163,7 @@ const KEEP_SECONDS = 90 * 24 * 3600
 /** In characters, of which an ordinary tombstone takes about 120. */
 const MAX_LENGTH = 400_000
 const MAX_BOX = 2 * MAX_LENGTH
-/** Of a tombstone that knew more edits, the others count as not known. */
+/** The entries of what one tombstone knew, {@link fitted}. */
 const MAX_EDITS = 64
 const ROOM = 50
 const EDIT_ROOM = 30
@@ -204,7 +204,7 @@ const textOf = (tombstones: readonly Tombstone[]): string =>
     deletions: tombstones.map(({ path, at, lineage }) => ({
       path,
       at,
-      edits: [...lineage].slice(0, MAX_EDITS)
+      edits: [...fitted(lineage, MAX_EDITS)]
     }))
   })
 

@@ -50,7 +50,13 @@ export const runSyncPlan = async (
   ]
   // Nobody can tell a replaced server from another device unless it says that it does not know the hash.
   const steps = plan.steps.filter(({ kind }) => kind !== 'replace' || network.isStrict)
-  for (const [index, step] of steps.entries()) await play(devices, network, { step, name: `v${index}` })
+  for (const [index, step] of steps.entries()) {
+    if (step.kind === 'visit') {
+      const visitor = await openSyncedDevice(`visitor ${index}`, world)
+      devices.push(visitor)
+      await visit(visitor, network, step, `v${index}`)
+    } else await play(devices, network, { step, name: `v${index}` })
+  }
   await quiet(devices)
   const newcomer = await openSyncedDevice('new', world)
   await syncWhole(newcomer)
@@ -73,7 +79,7 @@ export const runSyncPlan = async (
 const play = async (
   devices: readonly SyncedDevice[],
   network: SyncNetwork,
-  { step, name }: { readonly step: SyncStep; readonly name: string }
+  { step, name }: { readonly step: Exclude<SyncStep, { kind: 'visit' }>; readonly name: string }
 ): Promise<void> => {
   if (step.kind === 'replace') return network.replace(step.steps)
   const device = devices[step.device] as SyncedDevice
@@ -84,6 +90,18 @@ const play = async (
   else if (step.kind === 'sync') await syncWhole(device)
   else if (step.kind === 'strike') device.strike(step.fault, step.again)
   else await device.restart(step.faults)
+}
+
+const visit = async (
+  device: SyncedDevice,
+  network: SyncNetwork,
+  step: Extract<SyncStep, { kind: 'visit' }>,
+  name: string
+): Promise<void> => {
+  await syncWhole(device)
+  network.now += 3600_000
+  await device.edit(editOf(step, name))
+  await syncWhole(device)
 }
 
 /** A sync from beginning to end, or the rest of the present one, honestly served. */

@@ -25,6 +25,8 @@ export type SyncStep =
       /** What befalls the starts after it. */
       readonly again: readonly Fault[]
     }
+  /** Somebody opens the repo on a new device, edits a file, and uses the device again only when all is over. */
+  | { readonly kind: 'visit'; readonly path: string; readonly fields: readonly FieldChange[] }
   | { readonly kind: 'restart'; readonly device: number; readonly faults: readonly Fault[] }
   /** The server is replaced by itself as it was so many changes ago. */
   | { readonly kind: 'replace'; readonly steps: number }
@@ -115,8 +117,82 @@ export const anySyncPlan: fc.Arbitrary<SyncPlan> = fc.record({
   isStrict: fc.boolean()
 })
 
+interface Burst {
+  readonly at: number
+  readonly steps: readonly SyncStep[]
+}
+
+const burst = {
+  at: fc.nat(1000),
+  path,
+  field: fc.constantFrom(...FIELDS),
+  every: fc.constantFrom(1, 4),
+  sessions: fc.integer({ min: 5, max: 30 })
+}
+
+/** Many sessions of a device, one after another, that edit one file. */
+const anySessions: fc.Arbitrary<Burst> = fc
+  .record({ ...burst, device, syncEvery: fc.constantFrom(1, 1, 1, 5) })
+  .map(({ at, device, path, field, every, sessions, syncEvery }) => ({
+    at,
+    steps: Array.from({ length: sessions }, (_, n): SyncStep[] => [
+      { kind: 'restart', device, faults: [] },
+      { kind: 'edit', device, path, fields: [{ field: n % every === 0 ? field : 'z', isRemoved: false }] },
+      ...(n % syncEvery === 0 ? [{ kind: 'sync', device } as const] : [])
+    ]).flat()
+  }))
+
+/**
+ * Many new devices, one after another, that edit a file of their own, each within an hour, and after all that was on its way has
+ * arrived; and edits of the three beside that.
+ */
+const anyVisits: fc.Arbitrary<Burst> = fc
+  .record({
+    ...burst,
+    edits: fc.array(
+      fc.record({ at: fc.nat(40), device, isSynced: fc.boolean(), fields: fc.tuple(fieldChange) }),
+      {
+        maxLength: 4
+      }
+    )
+  })
+  .map(({ at, field, every, sessions, edits }) => {
+    const path = 'visited.json'
+    const steps: SyncStep[] = Array.from({ length: sessions }, (_, n) => ({
+      kind: 'visit',
+      path,
+      fields: [{ field: n % every === 0 ? field : 'z', isRemoved: false }]
+    }))
+    for (const { at, device, isSynced, fields } of edits) {
+      const sync: SyncStep[] = isSynced ? [{ kind: 'sync', device }] : []
+      steps.splice(at % (steps.length + 1), 0, { kind: 'edit', path, device, fields }, ...sync)
+    }
+    return {
+      at,
+      steps: [...[0, 1, 2, 0, 1, 2].map((device): SyncStep => ({ kind: 'sync', device })), ...steps]
+    }
+  })
+
+/** Any story with files that more sessions, or more devices, have edited than a version lists. */
+export const anyLongSyncPlan: fc.Arbitrary<SyncPlan> = fc
+  .record({
+    plan: anySyncPlan,
+    bursts: fc.array(fc.oneof({ weight: 3, arbitrary: anySessions }, { weight: 1, arbitrary: anyVisits }), {
+      minLength: 1,
+      maxLength: 3
+    })
+  })
+  .map(({ plan, bursts }) => {
+    const steps = [...plan.steps]
+    for (const burst of bursts) steps.splice(burst.at % (steps.length + 1), 0, ...burst.steps)
+    return { ...plan, steps }
+  })
+
 /** The edit of a step, with values that nobody else ever writes. */
-export const editOf = ({ path, fields }: Extract<SyncStep, { kind: 'edit' }>, name: string): FileEdit => {
+export const editOf = (
+  { path, fields }: Extract<SyncStep, { kind: 'edit' | 'visit' }>,
+  name: string
+): FileEdit => {
   if (!path.endsWith('.json')) return { path, fields: { '': name } }
   return {
     path,

@@ -1,0 +1,393 @@
+import test from 'ava'
+import { isWalletError } from '../../../kernel/base/errors.ts'
+import { drawSeed, makeSeededRandom, type SeededRandom } from '../../helpers/drawn-runs.ts'
+import { type Device, openDevice } from '../../helpers/repo-device.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
+import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
+
+// A version lists 21 sessions; here files have been edited in more, on one device or on many.
+
+const PATH = 's.json'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const read = async (device: Device): Promise<Fields> => ((await device.json(PATH)) ?? {}) as Fields
+
+/** Gives some fields their values; undefined removes one. */
+const edit = async (device: Device, fields: Fields): Promise<void> => {
+  await device.clock.advance(1000)
+  await setText(device.repo, PATH, JSON.stringify({ ...(await read(device)), ...fields }))
+}
+
+/** A file that devices have, a few minutes after it was made. */
+const devicesWith = async (store: SyncStore, fields: Fields, count = 2): Promise<Device[]> => {
+  const devices = await Promise.all(Array.from({ length: count }, () => openDevice(store)))
+  for (const device of devices.slice(0, 1)) await edit(device, fields)
+  for (const pause of [0, 300_000]) {
+    for (const device of devices) {
+      await device.clock.advance(pause)
+      await device.sync()
+    }
+  }
+  return devices
+}
+
+/** Lets many sessions of a device edit a field, and gives the last. */
+const manySessions = async (device: Device, field = 'y'): Promise<Device> => {
+  let last = device
+  for (let session = 1; session <= 25; session += 1) {
+    last = await last.reopen()
+    await edit(last, { [field]: session })
+    await last.sync()
+  }
+  return last
+}
+
+/** Lets as many devices edit a field, each once. */
+const manyDevices = async (store: SyncStore, field = 'y'): Promise<void> => {
+  for (let n = 1; n <= 25; n += 1) {
+    const device = await openDevice(store)
+    await device.clock.advance(n * 3_600_000)
+    await device.sync()
+    await edit(device, { [field]: n })
+    await device.sync()
+    await device.repo.close()
+  }
+}
+
+const uploadsOf = (store: SyncStore): number => store.calls.filter(({ method }) => method === 'POST').length
+
+/** Lets a task run after the upload of a device has left, if it has something to send, and before the server sees it. */
+const race = async (store: SyncStore, device: Device, task: () => Promise<unknown>): Promise<void> => {
+  store.fault = async ({ method }) => {
+    if (method !== 'POST') return undefined
+    store.fault = undefined
+    await task()
+    return undefined
+  }
+  await device.sync()
+  store.fault = undefined
+}
+
+/** Everybody syncs, twice; after that nothing is sent any more, and nobody has reported a conflict. */
+const ends = async (store: SyncStore, devices: readonly Device[]): Promise<Fields> => {
+  for (const device of [...devices, ...devices]) await device.sync()
+  const uploads = uploadsOf(store)
+  for (const device of devices) await device.sync()
+  const files = await Promise.all(devices.map(device => device.repo.getText(PATH)))
+  if (uploadsOf(store) > uploads) throw new Error('There is no end of uploads')
+  if (new Set(files).size > 1) throw new Error(`The devices differ: ${files.join(' ')}`)
+  for (const { reports } of devices)
+    for (const report of reports) if (isWalletError(report, 'SYNC_CONFLICT')) throw report
+  return read(devices[0] as Device)
+}
+
+test('a file that forty sessions have edited goes from one device to the other without a conflict', async t => {
+  const store = makeSyncStore()
+  let [a, b] = (await devicesWith(store, { x: 0 })) as [Device, Device]
+  const before = uploadsOf(store)
+  for (let session = 1; session <= 40; session += 1) {
+    await edit(a, { x: session })
+    await a.sync()
+    await b.sync()
+    t.deepEqual(await b.json(PATH), { x: session })
+    t.deepEqual([...a.reports, ...b.reports].map(String), [], `session ${session}`)
+    t.is(uploadsOf(store), before + session)
+    // The next session is that of the other device, or of the same.
+    const next = await a.reopen()
+    if (session % 3 === 0) a = next
+    else [a, b] = [b, next]
+  }
+})
+
+test('two edits at once of a file of many sessions both stay, each time, and count as nothing but merged', async t => {
+  for (const isSessions of [true, false]) {
+    const store = makeSyncStore()
+    let [a, b] = (await devicesWith(store, { x: 0, y: 0 })) as [Device, Device]
+    if (isSessions) a = await manySessions(a)
+    else await manyDevices(store)
+    await ends(store, [a, b])
+    for (let round = 1; round <= 3; round += 1) {
+      ;[a, b] = [await a.reopen(), await b.reopen()]
+      await edit(a, { x: -round })
+      await edit(b, {
+        z: round,
+        ...Object.fromEntries(Array.from({ length: 29 }, (_, n) => [`f${n}`, round]))
+      })
+      await race(store, a, () => b.sync())
+      t.like(await ends(store, [a, b]), { x: -round, y: 25, z: round, f0: round, f28: round })
+    }
+  }
+})
+
+test('a device that was away for many sessions takes the file as it is, also what was put back, and sends nothing', async t => {
+  const store = makeSyncStore()
+  const [a, b] = (await devicesWith(store, { on: 0, old: 1 })) as [Device, Device]
+  await edit(b, { on: 1 })
+  for (const device of [b, a]) await device.sync()
+  await edit(b, { on: 0, old: undefined })
+  const last = await manySessions(b)
+  const uploads = uploadsOf(store)
+  await a.sync()
+  t.is(uploadsOf(store), uploads)
+  t.deepEqual(await ends(store, [a, last]), { on: 0, y: 25 })
+})
+
+test('what a device edited while it was away for many sessions is merged, and nothing else of it comes back', async t => {
+  for (const isSessions of [true, false]) {
+    const store = makeSyncStore()
+    let [a, b] = (await devicesWith(store, { on: 0, z: 0 })) as [Device, Device]
+    await edit(b, { on: 1, z: 1 })
+    for (const device of [b, a]) await device.sync()
+    await edit(a, { z: 2 })
+    a = await a.reopen()
+    await edit(a, { x: 'A' })
+    await edit(b, { on: 2 })
+    await b.sync()
+    if (isSessions) b = await manySessions(b)
+    else await manyDevices(store)
+    t.deepEqual(await ends(store, [a, b]), { on: 2, z: 2, x: 'A', y: 25 })
+  }
+})
+
+test('a device that has lost its place takes a file of many sessions as it is', async t => {
+  const store = makeSyncStore()
+  const [a, b] = (await devicesWith(store, { x: 0 })) as [Device, Device]
+  await edit(a, { x: 5 })
+  const last = await manySessions(a)
+  await b.repo.forgetServer()
+  t.deepEqual(await ends(store, [b, last]), { x: 5, y: 25 })
+})
+
+test('an acknowledged edit that was raced is merged after many sessions, and a deletion that did not know it leaves it', async t => {
+  for (const isDeleted of [false, true]) {
+    const store = makeSyncStore()
+    const [a, b] = (await devicesWith(store, { y: 0 })) as [Device, Device]
+    await edit(b, { b: 1 })
+    await edit(a, { a: 1 })
+    await race(store, a, () => b.sync())
+    t.is(b.repo.pendingCount, 0)
+    const last = await manySessions(a)
+    if (isDeleted) {
+      await deleteFile(last.repo, PATH)
+      await last.sync()
+    }
+    t.like(await ends(store, [b, last]), isDeleted ? { b: 1 } : { a: 1, b: 1, y: 25 })
+  }
+})
+
+test('the deletion of a file of many sessions reaches a device that has missed some, and leaves what that one has edited', async t => {
+  for (const missed of [1, 8, 20, 39]) {
+    const store = makeSyncStore()
+    let [a, b, c] = (await devicesWith(store, { x: 0 }, 3)) as [Device, Device, Device]
+    for (let session = 1; session <= 40; session += 1) {
+      a = await a.reopen()
+      await edit(a, { x: session })
+      await a.sync()
+      if (session === 40 - missed) await b.sync()
+    }
+    // It knows only the sessions that the present version lists.
+    const fresh = await openDevice(store)
+    await fresh.sync()
+    await deleteFile(fresh.repo, PATH)
+    for (const device of [fresh, a, b]) await device.sync()
+    for (const device of [fresh, a, b]) t.is(await device.json(PATH), null, `${missed} missed`)
+    await edit(c, { z: 1 })
+    t.like(await ends(store, [c, a, b, fresh]), { z: 1 })
+  }
+})
+
+test('a deletion keeps a file that was never sent, and that is older than all that twenty devices have edited', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await edit(b, { b: 1 })
+  await manyDevices(store)
+  await a.sync()
+  await deleteFile(a.repo, PATH)
+  await a.sync()
+  t.deepEqual(await ends(store, [b, a]), { b: 1 })
+})
+
+test('an upload whose answer was lost many sessions ago does not undo what came after it', async t => {
+  const store = makeSyncStore()
+  const [a, b, later] = (await devicesWith(store, { x: 0, y: 0 }, 3)) as [Device, Device, Device]
+  await edit(b, { x: 'first' })
+  store.beforeAnswer = async () => {
+    throw new Error('no network')
+  }
+  await t.throwsAsync(b.sync())
+  store.beforeAnswer = undefined
+  await later.sync()
+  await edit(later, { x: 'second' })
+  await later.sync()
+  await a.sync()
+  const last = await manySessions(a)
+  t.deepEqual(await ends(store, [b, last, later]), { x: 'second', y: 25 })
+})
+
+test('two copies of one profile keep what each has edited in a session of its own', async t => {
+  for (const sessions of [1, 12, 30]) {
+    const store = makeSyncStore()
+    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+    const a = await manySessions(first)
+    let copy = await openDevice(store, { files: new Map(a.files) })
+    await edit(copy, { copy: 1 })
+    let last = await a.reopen()
+    for (let session = 0; session < sessions; session += 1) {
+      await edit(last, { x: session })
+      await last.sync()
+      last = await last.reopen()
+    }
+    t.deepEqual(await ends(store, [copy, last]), { x: sessions - 1, y: 25, copy: 1 }, `${sessions} sessions`)
+    copy = await copy.reopen()
+    await edit(copy, { copy: 2 })
+    await edit(last, { x: 'last' })
+    await race(store, last, () => copy.sync())
+    t.deepEqual(await ends(store, [copy, last]), { x: 'last', y: 25, copy: 2 })
+  }
+})
+
+test('a device that edits again after more devices than a version lists still knows what it has edited', async t => {
+  for (const isDeleted of [false, true]) {
+    const store = makeSyncStore()
+    let [a, b] = (await devicesWith(store, { x: 0, w: 0 })) as [Device, Device]
+    a = await a.reopen()
+    await edit(a, { x: 'old' })
+    for (const device of [a, b]) await device.sync()
+    const visitor = await openDevice(store)
+    await visitor.sync()
+    await edit(visitor, { x: 'new', w: undefined })
+    await visitor.sync()
+    await manyDevices(store)
+    a = await a.reopen()
+    await a.sync()
+    await edit(a, { z: 1 })
+    await a.sync()
+    const fresh = await openDevice(store)
+    await fresh.sync()
+    if (isDeleted) await deleteFile(fresh.repo, PATH)
+    await fresh.sync()
+    const uploads = uploadsOf(store)
+    t.deepEqual(await ends(store, [b, a, fresh]), isDeleted ? {} : { x: 'new', y: 25, z: 1 })
+    t.is(uploadsOf(store), uploads)
+  }
+})
+
+test('a copy of a profile keeps what it sent in vain, what was raced, and what a deletion did not know', async t => {
+  for (const what of ['in vain', 'raced', 'deleted'] as const) {
+    const store = makeSyncStore()
+    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+    const a = await manySessions(first)
+    const copy = await openDevice(store, { files: new Map(a.files) })
+    await edit(copy, { copy: 1 })
+    if (what === 'in vain') {
+      store.fault = () => {
+        throw new Error('no network')
+      }
+      await t.throwsAsync(copy.sync())
+      store.fault = undefined
+      await edit(copy, { copy: 2 })
+    } else if (what === 'raced') {
+      await edit(a, { x: 1 })
+      await race(store, a, () => copy.sync())
+    }
+    const last = await manySessions(a)
+    if (what === 'deleted') {
+      await deleteFile(last.repo, PATH)
+      await last.sync()
+    }
+    const other = await openDevice(store)
+    for (const device of [other, copy, other, last]) await device.sync()
+    t.like(await ends(store, [copy, last, other]), { copy: what === 'in vain' ? 2 : 1, y: 25 })
+  }
+})
+
+test('a clock that is years ahead makes no old value win', async t => {
+  const store = makeSyncStore()
+  const [a, b, c] = (await devicesWith(store, { x: 0 }, 3)) as [Device, Device, Device]
+  await edit(a, { x: 1 })
+  for (const device of [a, b, c]) await device.sync()
+  await edit(b, { x: 2 })
+  await c.clock.advance(2 * 365 * 24 * 3600_000)
+  await edit(c, { y: 1 })
+  for (const device of [c, a]) await device.sync()
+  await edit(a, { z: 1 })
+  t.deepEqual(await ends(store, [a, b, c]), { x: 2, y: 1, z: 1 })
+})
+
+/** A device of a random story, and the edits that its version of the file was made of, by their place in the story. */
+interface Player {
+  device: Device
+  known: ReadonlySet<number>
+}
+
+interface StoryEdit {
+  readonly field: string
+  readonly value: unknown
+  /** The edits that its device knew. */
+  readonly known: ReadonlySet<number>
+}
+
+/** Plays a story of three devices, most of it in sessions of one edit, with values that come again, and returns what is wrong at the end. */
+const playStory = async (random: SeededRandom): Promise<string | undefined> => {
+  const store = makeSyncStore()
+  const players: Player[] = (await devicesWith(store, { y: 0 }, 3)).map(device => ({
+    device,
+    known: new Set()
+  }))
+  const edits: StoryEdit[] = []
+  let sent: ReadonlySet<number> = new Set()
+  const editOne = async (player: Player): Promise<void> => {
+    const field = random.oneIn(3) ? random.pick(['x', 'z', 'w']) : 'y'
+    const value = field === 'y' ? edits.length + 1 : random.pick([0, 1, 2, undefined])
+    if ((await read(player.device))[field] === value) return
+    edits.push({ field, value, known: player.known })
+    player.known = new Set([...player.known, edits.length - 1])
+    await edit(player.device, { [field]: value })
+  }
+  const syncOne = async (player: Player): Promise<void> => {
+    await player.device.sync()
+    sent = player.known = new Set([...player.known, ...sent])
+  }
+  const raceOne = async (player: Player, other: Player): Promise<void> => {
+    let left = player.known
+    await race(store, player.device, async () => {
+      left = new Set([...player.known, ...sent])
+      await editOne(other)
+      await syncOne(other)
+    })
+    // What the other one sent in between is there again when that one syncs.
+    if (left !== player.known) sent = player.known = left
+    else sent = player.known = new Set([...player.known, ...sent])
+  }
+  let present = players[0] as Player
+  for (let step = 0; step < 90; step += 1) {
+    if (random.oneIn(16)) present = random.pick(players)
+    const others = players.filter(player => player !== present)
+    const what = random.below(10)
+    if (what < 6) {
+      if (!random.oneIn(3)) present.device = await present.device.reopen()
+      await editOne(present)
+    } else if (what < 8) await syncOne(present)
+    else if (what === 8 && random.oneIn(2)) await raceOne(present, random.pick(others))
+    else await present.device.clock.advance(random.pick([300_000, 3_600_000, 86_400_000]))
+  }
+  const file = await ends(
+    store,
+    players.map(({ device }) => device)
+  )
+  for (const field of ['x', 'y', 'z', 'w']) {
+    const last = edits.flatMap((edit, n) =>
+      edit.field === field && !edits.some(other => other.field === field && other.known.has(n)) ? [edit] : []
+    )
+    if (last.length > 0 && !last.some(({ value }) => value === file[field]))
+      return `${field} is ${file[field]}, and last was given ${last.map(({ value }) => value).join(' or ')}`
+  }
+  return undefined
+}
+
+test('each field ends with a value that no device has replaced, also one that was put back, removed or raced', async t => {
+  const seed = drawSeed(t)
+  for (let run = 0; run < 40; run += 1)
+    t.is(await playStory(makeSeededRandom(seed + run)), undefined, `HOLDFAST_SEED=${seed + run}`)
+})
