@@ -7,6 +7,7 @@ import {
   covers,
   decodeProvenance,
   EditCount,
+  type EditId,
   encodeProvenance,
   foreignProvenance,
   hasUnknownForeignEdit,
@@ -16,7 +17,8 @@ import {
   laterSide,
   mergedProvenance,
   type Provenance,
-  stampFields
+  stampFields,
+  withoutClaims
 } from '../../../kernel/sync/lineage.ts'
 import { changedFields, WHOLE_FILE } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
@@ -78,6 +80,81 @@ test('however many sessions of a few devices edit a file, its box tells which of
   t.true(covers(both, before))
   t.false(covers(before, both))
   t.deepEqual([...inBox(joinLineages(before, both))].sort(), [...both].sort())
+})
+
+const floor = (device: number): string => `${device.toString(16).padStart(8, '0')}0000`
+const [OTHER_DEVICES, OTHER_CLIENTS] = ['ffffffff0000', 'fffffffe0000']
+const noStamps = new Map<number, EditId>()
+
+test('a list in a box has the newest edit first, and of other clients the eight newest', t => {
+  const foreign = Array.from({ length: 15 }, (_, i) => [`f${i}`.padEnd(12, '0'), 0xffff_ffff] as const)
+  const own = joinLineages(...Array.from({ length: 20 }, (_, i) => sessionsOf(i, 50 + i, 50 + i)))
+  const [first, ...others] = [...own]
+  const fit = [...inBox(new Map([...(first ? [first] : []), ...foreign, ...others]))]
+  t.is(fit.length, 21)
+  t.deepEqual(
+    fit.filter(([, count]) => count === 0xffff_ffff),
+    foreign.slice(0, 8)
+  )
+  const counts = fit.map(([, count]) => count).filter(count => count !== 0xffff_ffff)
+  t.deepEqual(
+    counts,
+    [...counts].sort((one, other) => other - one)
+  )
+})
+
+test('two versions together hold what each holds, also of a device that only one of them lists', t => {
+  const listing = sessionsOf(1, 5, 5)
+  const unlisting = new Map([...sessionsOf(2, 20, 20), [OTHER_DEVICES, 9] as const])
+  for (const both of [joinLineages(listing, unlisting), joinLineages(unlisting, listing)]) {
+    t.true(covers(both, listing) && covers(both, unlisting))
+    t.true(covers(both, sessionsOf(1, 9, 9)), 'the second one knows it')
+    t.false(covers(both, sessionsOf(1, 10, 10)))
+  }
+  t.false(areRelated(listing, new Map([[floor(1), 0]])))
+  t.true(areRelated(listing, new Map([[floor(1), 9]])))
+})
+
+test('of two versions the one that lists the device of an edit does not lose it to one that knows it only by its time', t => {
+  const edit = { session: sessionOf(1, 5), count: 5 }
+  const mine = { lineage: sessionsOf(1, 5, 5), stamps: new Map([[7, edit]]) }
+  const knowing = (lineage: Lineage): Provenance => ({ lineage, stamps: noStamps })
+  const byTime = knowing(new Map([...sessionsOf(2, 20, 20), [OTHER_DEVICES, 9] as const]))
+  t.is(laterSide({ mine, theirs: byTime, winner: 'mine' }, 7), undefined)
+  t.is(laterSide({ mine: byTime, theirs: mine, winner: 'mine' }, 7), undefined)
+  t.is(laterSide({ mine, theirs: knowing(new Map([[floor(1), 9]])), winner: 'mine' }, 7), 'theirs')
+  t.is(laterSide({ mine, theirs: knowing(sessionsOf(2, 20, 20)), winner: 'theirs' }, 7), 'mine')
+})
+
+test('nothing but a listed session stands for an edit that waits, or that a copy may have made', t => {
+  const [mine, base] = [sessionsOf(1, 4, 5), sessionsOf(1, 4, 4)]
+  const claiming = new Map([...sessionsOf(2, 20, 20), [OTHER_DEVICES, 9] as const])
+  const none: ReadonlySet<string> = new Set()
+  const doubted = withoutClaims(claiming, { mine, base, copied: none })
+  t.false(covers(doubted, mine))
+  t.true(covers(doubted, base))
+  t.is(withoutClaims(claiming, { mine: base, base, copied: none }), claiming)
+  t.is(withoutClaims(claiming, { mine, base: undefined, copied: none }), claiming)
+  const listing = new Map([...sessionsOf(1, 9, 9), [floor(1), 8] as const])
+  t.is(withoutClaims(listing, { mine, base, copied: none }), listing)
+  t.false(covers(withoutClaims(listing, { mine, base, copied: new Set([floor(1).slice(0, 8)]) }), mine))
+})
+
+test('a stamp of a session that is no entry any more is that of the floor, and none if it is later or long before it', t => {
+  const known = new Map([...sessionsOf(2, 20, 20), [floor(1), 0x2000_0000] as const])
+  const stampOf = (count: number): EditId | undefined => {
+    const stamps = new Map([[7, { session: sessionOf(1, 5), count }]])
+    return decodeProvenance(encodeProvenance({ lineage: known, stamps }))?.stamps.get(7)
+  }
+  for (const count of [0x2000_0000, 0x1fff_0000, 0x1f00_0001])
+    t.deepEqual(stampOf(count), { session: floor(1), count })
+  for (const count of [0x2000_0001, 0x1f00_0000, 5]) t.is(stampOf(count), undefined)
+})
+
+test('what is known of other clients by its time raises no number of an edit', t => {
+  const present = { lineage: new Map([[OTHER_CLIENTS, 0xffff_fffe]]), stamps: noStamps }
+  const [[, count = 0] = []] = new EditCount(io).next(present, []).lineage
+  t.true(count < 0xf000_0000)
 })
 
 test('a full list of before there were floors has lost what is older, unless most of it is another client’s', t => {
