@@ -11,6 +11,7 @@ import {
   encodeProvenance,
   foreignProvenance,
   hasUnknownForeignEdit,
+  hiddenEdits,
   isOwnEdit,
   joinLineages,
   type Lineage,
@@ -149,6 +150,16 @@ test('a stamp of a session that is no entry any more is that of the floor, and n
   for (const count of [0x2000_0000, 0x1fff_0000, 0x1f00_0001])
     t.deepEqual(stampOf(count), { session: floor(1), count })
   for (const count of [0x2000_0001, 0x1f00_0000, 5]) t.is(stampOf(count), undefined)
+})
+
+test('an edit that only one of two versions knows, and for which their box has no room, is hidden', t => {
+  const others = joinLineages(...Array.from({ length: 21 }, (_, i) => sessionsOf(i, 50 + i, 50 + i)))
+  const mine = sessionsOf(99, 45, 45)
+  const both = joinLineages(mine, others)
+  t.deepEqual(hiddenEdits(both, [both, others]), mine)
+  t.is(hiddenEdits(both, [both, both]).size, 0)
+  const newer = joinLineages(sessionsOf(99, 80, 80), others)
+  t.false(hiddenEdits(newer, [others]).has(sessionOf(99, 80)))
 })
 
 test('what is known of other clients by its time raises no number of an edit', t => {
