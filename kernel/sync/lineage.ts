@@ -124,7 +124,7 @@ export interface MetLineage {
  */
 export const withoutClaims = (lineage: Lineage, { mine, base, copied }: MetLineage): Lineage => {
   const lowered = new Map<string, number>()
-  for (const device of new Set([...mine.keys()].map(deviceOf))) {
+  for (const device of new Set([...listedEdits(mine).keys()].map(deviceOf))) {
     const floor = floorOf(device)
     const isListed = lastOf(lineage, device) > 0
     const isDoubted = isListed ? copied.has(device) : base !== undefined

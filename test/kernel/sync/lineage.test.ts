@@ -136,6 +136,8 @@ test('nothing but a listed session stands for an edit that waits, or that a copy
   t.true(covers(doubted, base))
   t.is(withoutClaims(claiming, { mine: base, base, copied: none }), claiming)
   t.is(withoutClaims(claiming, { mine, base: undefined, copied: none }), claiming)
+  const foreign = new Map([...base, [OTHER_CLIENTS, 3] as const])
+  t.is(withoutClaims(claiming, { mine: foreign, base, copied: none }), claiming, 'no device has that name')
   const listing = new Map([...sessionsOf(1, 9, 9), [floor(1), 8] as const])
   t.is(withoutClaims(listing, { mine, base, copied: none }), listing)
   t.false(covers(withoutClaims(listing, { mine, base, copied: new Set([floor(1).slice(0, 8)]) }), mine))
