@@ -3,6 +3,8 @@ import { isWalletError } from '../../../kernel/base/errors.ts'
 import { drawSeed, makeSeededRandom, type SeededRandom } from '../../helpers/drawn-runs.ts'
 import { type Device, openDevice } from '../../helpers/repo-device.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
+import { runSyncPlan } from '../../helpers/sync-run.ts'
+import type { SyncStep } from '../../helpers/sync-steps.ts'
 import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
 
 // A version lists 21 sessions; here files have been edited in more, on one device or on many.
@@ -300,6 +302,30 @@ test('a copy of a profile keeps what it sent in vain, what was raced, and what a
     for (const device of [other, copy, other, last]) await device.sync()
     t.like(await ends(store, [copy, last, other]), { copy: what === 'in vain' ? 2 : 1, y: 25 })
   }
+})
+
+test('what a copy has edited stays for a device that has seen the other copy between', async t => {
+  const store = makeSyncStore()
+  const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+  const a = await manySessions(first)
+  const copy = await openDevice(store, { files: new Map(a.files) })
+  await edit(copy, { copy: 1 })
+  await edit(a, { q: 1 })
+  await a.sync()
+  const other = await openDevice(store)
+  await other.sync()
+  const last = await manySessions(a)
+  for (const device of [copy, other]) await device.sync()
+  t.deepEqual(await ends(store, [copy, last, other]), { x: 0, y: 25, q: 1, copy: 1 })
+})
+
+test('a merge that keeps the text of the server takes its value from no edit that follows', async t => {
+  const path = 'w.txt'
+  const fields = [{ field: 'x', isRemoved: false }]
+  const edits = (device: number): SyncStep => ({ kind: 'edit', device, path, fields })
+  const visits = Array.from({ length: 20 }, (): SyncStep => ({ kind: 'visit', path, fields }))
+  const steps = [...visits, edits(0), edits(1), { kind: 'sync', device: 1 } as const, edits(1)]
+  await t.notThrowsAsync(runSyncPlan({ steps, hasDeployed: false, isStrict: false }))
 })
 
 test('a clock that is years ahead makes no old value win', async t => {
