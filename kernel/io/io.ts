@@ -88,6 +88,11 @@ export interface FetchOptions {
   readonly maxReplyBytes?: number
   /** Through a proxy, requests of other circuits share no connection with this one; one circuit a server if left out. */
   readonly circuit?: string
+  /**
+   * True if it does no harm when the request arrives twice: it is sent again if a connection that was kept from an earlier request turns
+   * out to be closed. By default true for the methods that the standard calls idempotent, and false for a POST.
+   */
+  readonly isRepeatable?: boolean
   /** Sends the login that the application has for this origin with it: that of a node. Only currency plugins in the process of the wallet get it. */
   readonly withLogin?: boolean
   /** Aborts the request. */

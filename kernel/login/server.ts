@@ -38,7 +38,7 @@ export type LoginMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
 /**
  * Asks the login server and gives the unchecked results of its reply (specification §7, protocol §2.1, §2.2).
  *
- * Gives up after 30 seconds. Nothing is tried a second time.
+ * Gives up after 30 seconds. Nothing is tried a second time but what only reads, and only if a kept connection was closed.
  *
  * @param path - the route below the server's base: `/v2/login`
  * @throws NETWORK, REPLY_TOO_LARGE, and what {@link resultsOf} throws
@@ -55,6 +55,7 @@ export const loginFetch = async (
   }
   const options: FetchOptions = {
     method,
+    ...compact({ isRepeatable: READS.includes(path) || undefined }),
     headers: {
       'content-type': 'application/json',
       accept: 'application/json',
@@ -152,6 +153,9 @@ const PLATFORM_CODE = /^(?:E[A-Z]{2,20}|(?:ERR|UND|CERT|SELF|UNABLE|DEPTH|HOSTNA
 
 /** A fact of the protocol, not a secret (protocol §2.1). */
 const DEFAULT_API_KEY = '4248c1bf41e53b840a5fdb2c872dd3ade525e66d'
+
+/** Routes whose POST changes nothing. */
+const READS: readonly string[] = ['/v2/login', '/v2/sync', '/v2/messages']
 
 const TIMEOUT_MS = 30_000
 

@@ -1,5 +1,6 @@
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { compact } from '../../kernel/base/compact.ts'
 import { WalletError } from '../../kernel/base/errors.ts'
 import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
@@ -92,6 +93,7 @@ const makeClients = (open?: OpenSocket): Clients => {
     const start = client.then(({ Agent, request }): StartRequest => {
       // A resumed session of TLS shows no certificate.
       const agent = new Agent({ keepAlive: true, ...compact({ maxCachedSessions: open && 0 }) })
+      dropIdle(agent)
       if (open !== undefined) connectBy(agent, protocol, url => open(url, circuit))
       return (url, options) => request(url, { ...options, agent })
     })
@@ -127,6 +129,31 @@ const connectBy = (agent: object, protocol: string, open: (url: URL) => Promise<
   Object.assign(agent, { createConnection })
 }
 
+/** How long a connection may be kept that was used, by what its server said. */
+const idleTimes = new WeakMap<Duplex, number>()
+
+/** As of the server's `Keep-Alive: timeout=5`, a second less: what is sent when the server closes a connection gets no answer. */
+const idleTimeOf = (hint: string): number => {
+  const [, seconds] = /\btimeout=(\d{1,6})\b/.exec(hint) ?? []
+  return seconds === undefined ? IDLE_MS : (Number(seconds) - 1) * 1000
+}
+
+/** Few servers close a connection sooner. */
+const IDLE_MS = 4000
+
+/** Lets an agent of Node close a connection that is kept before the server does. */
+const dropIdle = (agent: Agent): void => {
+  // Declared without its result: whether the connection is kept.
+  const keepAlive = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean
+  agent.keepSocketAlive = socket => {
+    const idleMs = idleTimes.get(socket) ?? IDLE_MS
+    if (idleMs <= 0 || !keepAlive(socket)) return false
+    // The agent closes a kept connection at its timeout; in use, nobody listens to it.
+    if ('setTimeout' in socket && typeof socket.setTimeout === 'function') socket.setTimeout(idleMs)
+    return true
+  }
+}
+
 /** The server had closed a kept connection before it saw this request, which is safe to repeat. */
 class StaleConnection extends Error {}
 
@@ -139,6 +166,7 @@ interface Exchange {
 const exchange = (start: StartRequest, { url, options, maxReplyBytes }: Exchange): Promise<FetchReply> => {
   const { method = 'GET', headers = {}, bodyBytes, replyAs = 'text', signal } = options
   const body = bodyBytes ?? options.body
+  const { isRepeatable = IDEMPOTENT.has(method.toUpperCase()) } = options
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(abortError())
@@ -151,12 +179,13 @@ const exchange = (start: StartRequest, { url, options, maxReplyBytes }: Exchange
     const settle = (): void => signal?.removeEventListener('abort', abort)
     const fail = (error: Error): void => {
       settle()
-      reject(isStale(request, method, error) ? new StaleConnection() : error)
+      reject(isRepeatable && isStale(request, error) ? new StaleConnection() : error)
       request.destroy()
     }
     signal?.addEventListener('abort', abort)
     request.on('error', fail)
     request.on('response', response => {
+      idleTimes.set(response.socket, idleTimeOf(`${response.headers['keep-alive']}`))
       const source = `${url.host}${url.pathname}`
       readBody(response, { source, limit: maxReplyBytes }).then(chunks => {
         settle()
@@ -174,11 +203,8 @@ const exchange = (start: StartRequest, { url, options, maxReplyBytes }: Exchange
 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
 
-const isStale = (request: ClientRequest, method: string, error: Error): boolean =>
-  request.reusedSocket &&
-  IDEMPOTENT.has(method.toUpperCase()) &&
-  'code' in error &&
-  (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+const isStale = ({ reusedSocket }: ClientRequest, error: Error): boolean =>
+  reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
 /** By events: an async iterator costs as much again as the rest of a short reply. */
 const readBody = (

@@ -117,6 +117,25 @@ test('fetch repeats an idempotent request once when a kept connection turns out 
   t.deepEqual(seen, ['GET /1', 'GET /2', 'GET /2'])
   await t.throwsAsync(io.fetch(`${base}/3`, { method: 'POST', body: 'once' }), { code: 'ECONNRESET' })
   t.deepEqual(seen.slice(3), ['POST /3'])
+  t.is((await io.fetch(`${base}/4`)).text, 'ok')
+  await io.fetch(`${base}/5`, { method: 'POST', body: 'twice', isRepeatable: true })
+  await t.throwsAsync(io.fetch(`${base}/6`, { isRepeatable: false }), { code: 'ECONNRESET' })
+  t.deepEqual(seen.slice(4), ['GET /4', 'POST /5', 'POST /5', 'GET /6'])
+})
+
+test('fetch closes a kept connection a second before its server does, by what that one says', async t => {
+  const closed: string[] = []
+  const base = await serve(t, (request, response) => {
+    const { socket, url } = request
+    const seconds = Number(url?.slice(1))
+    response.setHeader('keep-alive', `timeout=${seconds}`)
+    response.end('ok')
+    socket.setTimeout(seconds * 1000 + 1, () => closed.push(`server ${url}`))
+    socket.once('end', () => closed.push(`client ${url}`))
+  })
+  await Promise.all(['/2', '/1', '/30'].map(path => io.fetch(base + path)))
+  while (closed.length < 2) await new Promise(resolve => setTimeout(resolve, 50))
+  t.deepEqual(closed, ['client /1', 'client /2'])
 })
 
 test('fetch refuses a body beyond its limit, announced or not, while it streams', async t => {

@@ -38,6 +38,23 @@ test('a request has exactly the headers of the protocol, and a body unless it is
   )
 })
 
+test('a login and what else only reads may go to the server twice, and what changes something may not', async t => {
+  const requested: Requested[] = []
+  for (const path of [
+    '/v2/login',
+    '/v2/sync',
+    '/v2/messages',
+    '/v2/login/create',
+    '/v2/login/secret',
+    '/v2/voucher'
+  ])
+    await loginFetch(portOf(reply(0), requested), 'POST', path, {})
+  const repeatable = requested
+    .filter(({ options }) => options.isRepeatable)
+    .map(({ url }) => url.split('/api')[1])
+  t.deepEqual(repeatable, ['/v2/login', '/v2/sync', '/v2/messages'])
+})
+
 test('each reply code is its error [8.1] [8.2] [8.3] [8.4] [8.5] [8.6] [8.7] [8.8] [8.9] [8.12]', async t => {
   const date = '2026-01-01T00:00:00.000Z'
   const login_id = `${'A'.repeat(43)}=`
