@@ -135,6 +135,14 @@ export const withoutClaims = (lineage: Lineage, { mine, base, copied }: MetLinea
   return lowered.size === 0 ? lineage : new Map([...lineage, ...lowered])
 }
 
+/** A lineage with only the floors of devices that have copies: by the number of its own edit, a copy would know all that another has edited before. */
+export const ofFloors = (lineage: Lineage, copied: ReadonlySet<string>): Lineage =>
+  copied.size === 0
+    ? lineage
+    : new Map(
+        [...lineage].filter(([session]) => !copied.has(deviceOf(session)) || session === floorOf(session))
+      )
+
 /** The edits that are listed in a lineage, without those that only count as known by their time. */
 const listedEdits = (lineage: Lineage): Lineage =>
   new Map([...lineage].filter(([session]) => !UNLISTED.includes(session)))

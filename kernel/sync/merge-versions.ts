@@ -10,6 +10,7 @@ import {
   type Lineage,
   laterSide,
   mergedProvenance,
+  ofFloors,
   type Provenance,
   saySame,
   stampFields,
@@ -119,10 +120,8 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   // The version that both were made of is not kept any more: only stamped fields can be distinguished from old ones.
   const origin = found ?? { base: mine.text }
   const ours = withStamps(mine)
-  // By the number of its own edit, a copy would know all that the other copy has edited before.
-  const lineageBefore =
-    isDoubted && pending ? (openedBase(pending, boxes)?.lineage ?? new Map()) : ours.lineage
-  const sides = { mine: { ...ours, lineage: lineageBefore }, theirs: withStamps(theirs), winner }
+  const ourLineage = ofFloors(ours.lineage, boxes.edits.copiedIn(received.lineage))
+  const sides = { mine: { ...ours, lineage: ourLineage }, theirs: withStamps(theirs), winner }
   const isStamped = !theirs.isForeign && !mine.isForeign
   const text = mergeTexts({ ...sides, origin, isStamped })
   const conflict = isLate ? 'late' : (conflictIn(text) ?? (isWaiting ? undefined : 'merged'))

@@ -319,6 +319,29 @@ test('what a copy has edited stays for a device that has seen the other copy bet
   t.deepEqual(await ends(store, [copy, last, other]), { x: 0, y: 25, q: 1, copy: 1 })
 })
 
+test('what the server took from a copy before it was raced is merged, and removes nothing of the other copy', async t => {
+  for (const sessions of [0, 1, 25]) {
+    const store = makeSyncStore()
+    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+    const a = await manySessions(first)
+    const copy = await openDevice(store, { files: new Map(a.files) })
+    let last = await a.reopen()
+    await edit(last, { q: 1 })
+    await edit(copy, { copy: 1 })
+    await race(store, last, () => copy.sync())
+    for (let session = 1; session <= sessions; session += 1) {
+      last = await last.reopen()
+      await edit(last, { y: 100 + session })
+      await last.sync()
+    }
+    t.deepEqual(
+      await ends(store, [copy, last]),
+      { x: 0, y: sessions === 0 ? 25 : 100 + sessions, q: 1, copy: 1 },
+      `${sessions} sessions`
+    )
+  }
+})
+
 test('a merge that keeps the text of the server takes its value from no edit that follows', async t => {
   const path = 'w.txt'
   const fields = [{ field: 'x', isRemoved: false }]
