@@ -1,7 +1,7 @@
 import test from 'ava'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { drawSeed, makeSeededRandom, type SeededRandom } from '../../helpers/drawn-runs.ts'
-import { type Device, openDevice } from '../../helpers/repo-device.ts'
+import { type Device, type DeviceOptions, openDevice } from '../../helpers/repo-device.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { runSyncPlan } from '../../helpers/sync-run.ts'
 import type { SyncStep } from '../../helpers/sync-steps.ts'
@@ -22,8 +22,13 @@ const edit = async (device: Device, fields: Fields): Promise<void> => {
 }
 
 /** A file that devices have, a few minutes after it was made. */
-const devicesWith = async (store: SyncStore, fields: Fields, count = 2): Promise<Device[]> => {
-  const devices = await Promise.all(Array.from({ length: count }, () => openDevice(store)))
+const devicesWith = async (
+  store: SyncStore,
+  fields: Fields,
+  count = 2,
+  options: DeviceOptions = {}
+): Promise<Device[]> => {
+  const devices = await Promise.all(Array.from({ length: count }, () => openDevice(store, options)))
   for (const device of devices.slice(0, 1)) await edit(device, fields)
   for (const pause of [0, 300_000]) {
     for (const device of devices) {
@@ -71,16 +76,20 @@ const race = async (store: SyncStore, device: Device, task: () => Promise<unknow
   store.fault = undefined
 }
 
-/** Everybody syncs, twice; after that nothing is sent any more, and nobody has reported a conflict. */
-const ends = async (store: SyncStore, devices: readonly Device[]): Promise<Fields> => {
-  for (const device of [...devices, ...devices]) await device.sync()
+/** Everybody syncs, twice or, of many, more often; after that nothing is sent any more, and nobody has reported a conflict. */
+const ends = async (
+  store: SyncStore,
+  devices: readonly Device[],
+  { rounds = 2, mayConflict = false } = {}
+): Promise<Fields> => {
+  for (let round = 0; round < rounds; round += 1) for (const device of devices) await device.sync()
   const uploads = uploadsOf(store)
   for (const device of devices) await device.sync()
   const files = await Promise.all(devices.map(device => device.repo.getText(PATH)))
   if (uploadsOf(store) > uploads) throw new Error('There is no end of uploads')
   if (new Set(files).size > 1) throw new Error(`The devices differ: ${files.join(' ')}`)
   for (const { reports } of devices)
-    for (const report of reports) if (isWalletError(report, 'SYNC_CONFLICT')) throw report
+    for (const report of reports) if (!mayConflict && isWalletError(report, 'SYNC_CONFLICT')) throw report
   return read(devices[0] as Device)
 }
 
@@ -368,6 +377,8 @@ test('a clock that is years ahead makes no old value win', async t => {
 interface Player {
   device: Device
   known: ReadonlySet<number>
+  /** What was saved of it, to be put back. */
+  saved?: { readonly files: ReadonlyMap<string, string>; readonly known: ReadonlySet<number> }
 }
 
 interface StoryEdit {
@@ -377,14 +388,31 @@ interface StoryEdit {
   readonly known: ReadonlySet<number>
 }
 
-/** Plays a story of three devices, most of it in sessions of one edit, with values that come again, and returns what is wrong at the end. */
-const playStory = async (random: SeededRandom): Promise<string | undefined> => {
+/** Checks if an edit is nowhere any more once a device is put back: nobody else has it. */
+const isGone = (n: number, players: readonly Player[], sent: ReadonlySet<number>): boolean =>
+  !sent.has(n) && !players.some(({ known }) => known.has(n))
+
+/**
+ * Plays a story of three devices, most of it in sessions of one edit, with values that come again, and returns what is wrong at the end.
+ *
+ * With copies, the profile of a device goes on on another one, too, and one is put back to what was saved of it.
+ */
+const playStory = async (random: SeededRandom, hasCopies = false): Promise<string | undefined> => {
   const store = makeSyncStore()
-  const players: Player[] = (await devicesWith(store, { y: 0 }, 3)).map(device => ({
+  let time = Date.UTC(2026, 0, 1)
+  const options = hasCopies ? { now: () => time } : {}
+  const players: Player[] = (await devicesWith(store, { y: 0 }, 3, options)).map(device => ({
     device,
     known: new Set()
   }))
   const edits: StoryEdit[] = []
+  const gone = new Set<number>()
+  const pass = async ({ device }: Player, milliseconds: number): Promise<void> => {
+    time += milliseconds
+    await device.clock.advance(milliseconds)
+  }
+  const opened = (files: ReadonlyMap<string, string>): Promise<Device> =>
+    openDevice(store, { ...options, files: new Map(files) })
   let sent: ReadonlySet<number> = new Set()
   const editOne = async (player: Player): Promise<void> => {
     const field = random.oneIn(3) ? random.pick(['x', 'z', 'w']) : 'y'
@@ -392,6 +420,7 @@ const playStory = async (random: SeededRandom): Promise<string | undefined> => {
     if ((await read(player.device))[field] === value) return
     edits.push({ field, value, known: player.known })
     player.known = new Set([...player.known, edits.length - 1])
+    time += 1000
     await edit(player.device, { [field]: value })
   }
   const syncOne = async (player: Player): Promise<void> => {
@@ -409,9 +438,23 @@ const playStory = async (random: SeededRandom): Promise<string | undefined> => {
     if (left !== player.known) sent = player.known = left
     else sent = player.known = new Set([...player.known, ...sent])
   }
+  const copyOne = async (player: Player): Promise<void> => {
+    if (players.length < 7) players.push({ device: await opened(player.device.files), known: player.known })
+  }
+  const putBackOne = async (player: Player): Promise<void> => {
+    const { device, saved, known } = player
+    if (saved === undefined) {
+      player.saved = { files: new Map(device.files), known }
+      return
+    }
+    await device.repo.close()
+    Object.assign(player, { device: await opened(saved.files), known: saved.known, saved: undefined })
+    for (const n of known) if (isGone(n, players, sent)) gone.add(n)
+  }
   let present = players[0] as Player
   for (let step = 0; step < 90; step += 1) {
     if (random.oneIn(16)) present = random.pick(players)
+    if (hasCopies && random.oneIn(20)) await (random.oneIn(2) ? copyOne(present) : putBackOne(present))
     const others = players.filter(player => player !== present)
     const what = random.below(10)
     if (what < 6) {
@@ -419,16 +462,16 @@ const playStory = async (random: SeededRandom): Promise<string | undefined> => {
       await editOne(present)
     } else if (what < 8) await syncOne(present)
     else if (what === 8 && random.oneIn(2)) await raceOne(present, random.pick(others))
-    else await present.device.clock.advance(random.pick([300_000, 3_600_000, 86_400_000]))
+    else await pass(present, random.pick([300_000, 3_600_000, 86_400_000]))
   }
   const file = await ends(
     store,
-    players.map(({ device }) => device)
+    players.map(({ device }) => device),
+    hasCopies ? { rounds: 4, mayConflict: true } : {}
   )
   for (const field of ['x', 'y', 'z', 'w']) {
-    const last = edits.flatMap((edit, n) =>
-      edit.field === field && !edits.some(other => other.field === field && other.known.has(n)) ? [edit] : []
-    )
+    const there = edits.flatMap((edit, n) => (edit.field === field && !gone.has(n) ? [{ ...edit, n }] : []))
+    const last = there.filter(({ n }) => !there.some(other => other.known.has(n)))
     if (last.length > 0 && !last.some(({ value }) => value === file[field]))
       return `${field} is ${file[field]}, and last was given ${last.map(({ value }) => value).join(' or ')}`
   }
@@ -439,4 +482,10 @@ test('each field ends with a value that no device has replaced, also one that wa
   const seed = drawSeed(t)
   for (let run = 0; run < 40; run += 1)
     t.is(await playStory(makeSeededRandom(seed + run)), undefined, `HOLDFAST_SEED=${seed + run}`)
+})
+
+test('so does each field where profiles were copied, and put back to what was saved of them', async t => {
+  const seed = drawSeed(t)
+  for (let run = 0; run < 40; run += 1)
+    t.is(await playStory(makeSeededRandom(seed + run), true), undefined, `HOLDFAST_SEED=${seed + run}`)
 })
