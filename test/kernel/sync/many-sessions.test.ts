@@ -1,97 +1,23 @@
 import test from 'ava'
-import { isWalletError } from '../../../kernel/base/errors.ts'
 import { drawSeed, makeSeededRandom, type SeededRandom } from '../../helpers/drawn-runs.ts'
-import { type Device, type DeviceOptions, openDevice } from '../../helpers/repo-device.ts'
-import { deleteFile, setText } from '../../helpers/repo-texts.ts'
+import { type Device, openDevice } from '../../helpers/repo-device.ts'
+import { deleteFile } from '../../helpers/repo-texts.ts'
+import {
+  devicesWith,
+  edit,
+  ends,
+  manyDevices,
+  manySessions,
+  PATH,
+  race,
+  read,
+  uploadsOf
+} from '../../helpers/session-stories.ts'
 import { runSyncPlan } from '../../helpers/sync-run.ts'
 import type { SyncStep } from '../../helpers/sync-steps.ts'
-import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
+import { makeSyncStore } from '../../helpers/sync-store.ts'
 
 // A version lists 21 sessions; here files have been edited in more, on one device or on many.
-
-const PATH = 's.json'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const read = async (device: Device): Promise<Fields> => ((await device.json(PATH)) ?? {}) as Fields
-
-/** Gives some fields their values; undefined removes one. */
-const edit = async (device: Device, fields: Fields): Promise<void> => {
-  await device.clock.advance(1000)
-  await setText(device.repo, PATH, JSON.stringify({ ...(await read(device)), ...fields }))
-}
-
-/** A file that devices have, a few minutes after it was made. */
-const devicesWith = async (
-  store: SyncStore,
-  fields: Fields,
-  count = 2,
-  options: DeviceOptions = {}
-): Promise<Device[]> => {
-  const devices = await Promise.all(Array.from({ length: count }, () => openDevice(store, options)))
-  for (const device of devices.slice(0, 1)) await edit(device, fields)
-  for (const pause of [0, 300_000]) {
-    for (const device of devices) {
-      await device.clock.advance(pause)
-      await device.sync()
-    }
-  }
-  return devices
-}
-
-/** Lets many sessions of a device edit a field, and gives the last. */
-const manySessions = async (device: Device, field = 'y'): Promise<Device> => {
-  let last = device
-  for (let session = 1; session <= 25; session += 1) {
-    last = await last.reopen()
-    await edit(last, { [field]: session })
-    await last.sync()
-  }
-  return last
-}
-
-/** Lets as many devices edit a field, each once. */
-const manyDevices = async (store: SyncStore, field = 'y'): Promise<void> => {
-  for (let n = 1; n <= 25; n += 1) {
-    const device = await openDevice(store)
-    await device.clock.advance(n * 3_600_000)
-    await device.sync()
-    await edit(device, { [field]: n })
-    await device.sync()
-    await device.repo.close()
-  }
-}
-
-const uploadsOf = (store: SyncStore): number => store.calls.filter(({ method }) => method === 'POST').length
-
-/** Lets a task run after the upload of a device has left, if it has something to send, and before the server sees it. */
-const race = async (store: SyncStore, device: Device, task: () => Promise<unknown>): Promise<void> => {
-  store.fault = async ({ method }) => {
-    if (method !== 'POST') return undefined
-    store.fault = undefined
-    await task()
-    return undefined
-  }
-  await device.sync()
-  store.fault = undefined
-}
-
-/** Everybody syncs, twice or, of many, more often; after that nothing is sent any more, and nobody has reported a conflict. */
-const ends = async (
-  store: SyncStore,
-  devices: readonly Device[],
-  { rounds = 2, mayConflict = false } = {}
-): Promise<Fields> => {
-  for (let round = 0; round < rounds; round += 1) for (const device of devices) await device.sync()
-  const uploads = uploadsOf(store)
-  for (const device of devices) await device.sync()
-  const files = await Promise.all(devices.map(device => device.repo.getText(PATH)))
-  if (uploadsOf(store) > uploads) throw new Error('There is no end of uploads')
-  if (new Set(files).size > 1) throw new Error(`The devices differ: ${files.join(' ')}`)
-  for (const { reports } of devices)
-    for (const report of reports) if (!mayConflict && isWalletError(report, 'SYNC_CONFLICT')) throw report
-  return read(devices[0] as Device)
-}
 
 test('a file that forty sessions have edited goes from one device to the other without a conflict', async t => {
   const store = makeSyncStore()
@@ -236,28 +162,6 @@ test('an upload whose answer was lost many sessions ago does not undo what came 
   t.deepEqual(await ends(store, [b, last, later]), { x: 'second', y: 25 })
 })
 
-test('two copies of one profile keep what each has edited in a session of its own', async t => {
-  for (const sessions of [1, 12, 30]) {
-    const store = makeSyncStore()
-    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
-    const a = await manySessions(first)
-    let copy = await openDevice(store, { files: new Map(a.files) })
-    await edit(copy, { copy: 1 })
-    let last = await a.reopen()
-    for (let session = 0; session < sessions; session += 1) {
-      await edit(last, { x: session })
-      await last.sync()
-      last = await last.reopen()
-    }
-    t.deepEqual(await ends(store, [copy, last]), { x: sessions - 1, y: 25, copy: 1 }, `${sessions} sessions`)
-    copy = await copy.reopen()
-    await edit(copy, { copy: 2 })
-    await edit(last, { x: 'last' })
-    await race(store, last, () => copy.sync())
-    t.deepEqual(await ends(store, [copy, last]), { x: 'last', y: 25, copy: 2 })
-  }
-})
-
 test('a device that edits again after more devices than a version lists still knows what it has edited', async t => {
   for (const isDeleted of [false, true]) {
     const store = makeSyncStore()
@@ -281,73 +185,6 @@ test('a device that edits again after more devices than a version lists still kn
     const uploads = uploadsOf(store)
     t.deepEqual(await ends(store, [b, a, fresh]), isDeleted ? {} : { x: 'new', y: 25, z: 1 })
     t.is(uploadsOf(store), uploads)
-  }
-})
-
-test('a copy of a profile keeps what it sent in vain, what was raced, and what a deletion did not know', async t => {
-  for (const what of ['in vain', 'raced', 'deleted'] as const) {
-    const store = makeSyncStore()
-    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
-    const a = await manySessions(first)
-    const copy = await openDevice(store, { files: new Map(a.files) })
-    await edit(copy, { copy: 1 })
-    if (what === 'in vain') {
-      store.fault = () => {
-        throw new Error('no network')
-      }
-      await t.throwsAsync(copy.sync())
-      store.fault = undefined
-      await edit(copy, { copy: 2 })
-    } else if (what === 'raced') {
-      await edit(a, { x: 1 })
-      await race(store, a, () => copy.sync())
-    }
-    const last = await manySessions(a)
-    if (what === 'deleted') {
-      await deleteFile(last.repo, PATH)
-      await last.sync()
-    }
-    const other = await openDevice(store)
-    for (const device of [other, copy, other, last]) await device.sync()
-    t.like(await ends(store, [copy, last, other]), { copy: what === 'in vain' ? 2 : 1, y: 25 })
-  }
-})
-
-test('what a copy has edited stays for a device that has seen the other copy between', async t => {
-  const store = makeSyncStore()
-  const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
-  const a = await manySessions(first)
-  const copy = await openDevice(store, { files: new Map(a.files) })
-  await edit(copy, { copy: 1 })
-  await edit(a, { q: 1 })
-  await a.sync()
-  const other = await openDevice(store)
-  await other.sync()
-  const last = await manySessions(a)
-  for (const device of [copy, other]) await device.sync()
-  t.deepEqual(await ends(store, [copy, last, other]), { x: 0, y: 25, q: 1, copy: 1 })
-})
-
-test('what the server took from a copy before it was raced is merged, and removes nothing of the other copy', async t => {
-  for (const sessions of [0, 1, 25]) {
-    const store = makeSyncStore()
-    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
-    const a = await manySessions(first)
-    const copy = await openDevice(store, { files: new Map(a.files) })
-    let last = await a.reopen()
-    await edit(last, { q: 1 })
-    await edit(copy, { copy: 1 })
-    await race(store, last, () => copy.sync())
-    for (let session = 1; session <= sessions; session += 1) {
-      last = await last.reopen()
-      await edit(last, { y: 100 + session })
-      await last.sync()
-    }
-    t.deepEqual(
-      await ends(store, [copy, last]),
-      { x: 0, y: sessions === 0 ? 25 : 100 + sessions, q: 1, copy: 1 },
-      `${sessions} sessions`
-    )
   }
 })
 

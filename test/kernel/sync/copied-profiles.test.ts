@@ -1,0 +1,168 @@
+import test from 'ava'
+import { openMarkedText } from '../../../kernel/crypto/box.ts'
+import { decodeProvenance } from '../../../kernel/sync/lineage.ts'
+import type { Box } from '../../../kernel/types/keys.ts'
+import { type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
+import { deleteFile } from '../../helpers/repo-texts.ts'
+import { devicesWith, edit, ends, manySessions, PATH, race } from '../../helpers/session-stories.ts'
+import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
+
+// Two devices with one profile, and so with one name: what is said of all edits of that name is of one of them only.
+
+/** A device whose file has been edited in many sessions, and a device with a copy of its profile. */
+const copiedDevice = async (store: SyncStore): Promise<[Device, Device]> => {
+  const [first] = (await devicesWith(store, { x: 0, w: 0 }, 1)) as [Device]
+  const device = await manySessions(first)
+  return [device, await openDevice(store, { files: new Map(device.files) })]
+}
+
+/** The name of the device that has edited the file last. */
+const lastName = async ({ repo, io }: Device): Promise<string | undefined> => {
+  const box = JSON.parse((await repo.getBox(PATH)) ?? '') as Box
+  const lineage = openMarkedText(io, { key: dataKey, box }, decodeProvenance).mark?.lineage
+  return [...(lineage?.keys() ?? [])][0]?.slice(0, 8)
+}
+
+test('two copies of one profile keep what each has edited in a session of its own', async t => {
+  for (const sessions of [1, 12, 30]) {
+    const store = makeSyncStore()
+    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+    const a = await manySessions(first)
+    let copy = await openDevice(store, { files: new Map(a.files) })
+    await edit(copy, { copy: 1 })
+    let last = await a.reopen()
+    for (let session = 0; session < sessions; session += 1) {
+      await edit(last, { x: session })
+      await last.sync()
+      last = await last.reopen()
+    }
+    t.deepEqual(await ends(store, [copy, last]), { x: sessions - 1, y: 25, copy: 1 }, `${sessions} sessions`)
+    copy = await copy.reopen()
+    await edit(copy, { copy: 2 })
+    await edit(last, { x: 'last' })
+    await race(store, last, () => copy.sync())
+    t.deepEqual(await ends(store, [copy, last]), { x: 'last', y: 25, copy: 2 })
+  }
+})
+
+test('a copy of a profile keeps what it sent in vain, what was raced, and what a deletion did not know', async t => {
+  for (const what of ['in vain', 'raced', 'deleted'] as const) {
+    const store = makeSyncStore()
+    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+    const a = await manySessions(first)
+    const copy = await openDevice(store, { files: new Map(a.files) })
+    await edit(copy, { copy: 1 })
+    if (what === 'in vain') {
+      store.fault = () => {
+        throw new Error('no network')
+      }
+      await t.throwsAsync(copy.sync())
+      store.fault = undefined
+      await edit(copy, { copy: 2 })
+    } else if (what === 'raced') {
+      await edit(a, { x: 1 })
+      await race(store, a, () => copy.sync())
+    }
+    const last = await manySessions(a)
+    if (what === 'deleted') {
+      await deleteFile(last.repo, PATH)
+      await last.sync()
+    }
+    const other = await openDevice(store)
+    for (const device of [other, copy, other, last]) await device.sync()
+    t.like(await ends(store, [copy, last, other]), { copy: what === 'in vain' ? 2 : 1, y: 25 })
+  }
+})
+
+test('what a copy has edited stays for a device that has seen the other copy between', async t => {
+  const store = makeSyncStore()
+  const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+  const a = await manySessions(first)
+  const copy = await openDevice(store, { files: new Map(a.files) })
+  await edit(copy, { copy: 1 })
+  await edit(a, { q: 1 })
+  await a.sync()
+  const other = await openDevice(store)
+  await other.sync()
+  const last = await manySessions(a)
+  for (const device of [copy, other]) await device.sync()
+  t.deepEqual(await ends(store, [copy, last, other]), { x: 0, y: 25, q: 1, copy: 1 })
+})
+
+test('what the server took from a copy before it was raced is merged, and removes nothing of the other copy', async t => {
+  for (const sessions of [0, 1, 25]) {
+    const store = makeSyncStore()
+    const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+    const a = await manySessions(first)
+    const copy = await openDevice(store, { files: new Map(a.files) })
+    let last = await a.reopen()
+    await edit(last, { q: 1 })
+    await edit(copy, { copy: 1 })
+    await race(store, last, () => copy.sync())
+    for (let session = 1; session <= sessions; session += 1) {
+      last = await last.reopen()
+      await edit(last, { y: 100 + session })
+      await last.sync()
+    }
+    t.deepEqual(
+      await ends(store, [copy, last]),
+      { x: 0, y: sessions === 0 ? 25 : 100 + sessions, q: 1, copy: 1 },
+      `${sessions} sessions`
+    )
+  }
+})
+
+test('a device that edits what one copy has sent takes what the other one merged with it', async t => {
+  const store = makeSyncStore()
+  const [a, copy] = await copiedDevice(store)
+  await edit(copy, { copy: 1 })
+  const last = await manySessions(a)
+  const other = await openDevice(store)
+  await other.sync()
+  await edit(other, { o: 1 })
+  for (const device of [copy, other]) await device.sync()
+  t.like(await ends(store, [copy, last, other]), { copy: 1, y: 25, o: 1 })
+})
+
+test('a copy that was away for many sessions keeps what the other one has sent meanwhile', async t => {
+  const store = makeSyncStore()
+  const [a, copy] = await copiedDevice(store)
+  let away = copy
+  for (let session = 1; session <= 30; session += 1) {
+    away = await away.reopen()
+    await edit(away, { copy: session })
+  }
+  const last = await a.reopen()
+  await edit(last, { q: 1 })
+  await last.sync()
+  t.like(await ends(store, [away, last]), { copy: 30, y: 25, q: 1 })
+})
+
+test('a field that a copy removed before it edited many others stays away', async t => {
+  const store = makeSyncStore()
+  const [a, copy] = await copiedDevice(store)
+  await edit(copy, { w: undefined })
+  await edit(copy, Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`f${n}`, n])))
+  const last = await a.reopen()
+  await edit(last, { q: 1 })
+  await last.sync()
+  const file = await ends(store, [copy, last])
+  t.like(file, { y: 25, q: 1, f0: 0, f29: 29 })
+  t.false('w' in file)
+})
+
+test('a device takes a new name after a loss, and keeps it', async t => {
+  const store = makeSyncStore()
+  const [first] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+  const name = await lastName(first)
+  const a = await first.reopen()
+  await edit(a, { x: 1 })
+  t.is(await lastName(a), name)
+  await a.repo.forgetServer()
+  await edit(a, { x: 2 })
+  const later = await lastName(a)
+  t.not(later, name)
+  const last = await a.reopen()
+  await edit(last, { x: 3 })
+  t.is(await lastName(last), later)
+})
