@@ -92,13 +92,9 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   // A device that merged another client's version with ours may have taken all of that one.
   const hasForeign = hasUnknownForeignEdit(received.lineage, new Map())
   if (isLater && !hasForeign) return takeTheirs
-  if (!isLater && covers(claimsOf(mine.lineage, { mine: received.lineage }, boxes), theirs.lineage)) {
-    const box = isDoubted ? sealAnew(mine, changedFields(received.text, mine.text), boxes) : versions.mine
-    return {
-      ...{ data: versions.theirs, pending: { box, base: versions.theirs, sent: [] } },
-      conflict: isWaiting ? undefined : 'older'
-    }
-  }
+  const ourClaims = claimsOf(mine.lineage, { mine: received.lineage }, boxes)
+  if (!isLater && covers(ourClaims, theirs.lineage))
+    return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
   const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const lineage = joinLineages(mine.lineage, ...known.map(version => version.lineage))
   // Another client's version, or one made of it, may have known ours without saying so.
@@ -119,9 +115,8 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   if (isLate && mine.isForeign) return takeTheirs
   // The version that both were made of is not kept any more: only stamped fields can be distinguished from old ones.
   const origin = found ?? { base: mine.text }
-  const ours = withStamps(mine)
-  const ourLineage = ofFloors(ours.lineage, boxes.edits.copiedIn(received.lineage))
-  const sides = { mine: { ...ours, lineage: ourLineage }, theirs: withStamps(theirs), winner }
+  const ours = ofFloors(ourClaims, boxes.edits.copiedIn(received.lineage))
+  const sides = { mine: { ...withStamps(mine), lineage: ours }, theirs: withStamps(theirs), winner }
   const isStamped = !theirs.isForeign && !mine.isForeign
   const text = mergeTexts({ ...sides, origin, isStamped })
   const conflict = isLate ? 'late' : (conflictIn(text) ?? (isWaiting ? undefined : 'merged'))

@@ -1,5 +1,8 @@
 import { isWalletError } from '../../kernel/base/errors.ts'
-import { type Device, type DeviceOptions, openDevice } from './repo-device.ts'
+import { openMarkedText } from '../../kernel/crypto/box.ts'
+import { decodeProvenance, type Provenance } from '../../kernel/sync/lineage.ts'
+import type { Box } from '../../kernel/types/keys.ts'
+import { type Device, type DeviceOptions, dataKey, openDevice } from './repo-device.ts'
 import { setText } from './repo-texts.ts'
 import type { SyncStore } from './sync-store.ts'
 
@@ -11,6 +14,13 @@ export type Fields = Readonly<Record<string, unknown>>
 
 /** The fields of the file on a device; none if there is no file. */
 export const read = async (device: Device): Promise<Fields> => ((await device.json(PATH)) ?? {}) as Fields
+
+/** What the file on a device says of the edits in it, the newest first. */
+export const provenanceOf = async ({ repo, io }: Device): Promise<Provenance> => {
+  const box = JSON.parse((await repo.getBox(PATH)) ?? '') as Box
+  const { mark } = openMarkedText(io, { key: dataKey, box }, decodeProvenance)
+  return mark ?? { lineage: new Map(), stamps: new Map() }
+}
 
 /** Gives some fields their values; undefined removes one. */
 export const edit = async (device: Device, fields: Fields): Promise<void> => {
@@ -47,9 +57,13 @@ export const manySessions = async (device: Device, field = 'y'): Promise<Device>
   return last
 }
 
-/** Lets as many devices edit a field, each once. */
-export const manyDevices = async (store: SyncStore, field = 'y'): Promise<void> => {
-  for (let n = 1; n <= 25; n += 1) {
+/** Lets many devices edit a field, each once. */
+export const manyDevices = async (
+  store: SyncStore,
+  field: string = 'y',
+  count: number = 25
+): Promise<void> => {
+  for (let n = 1; n <= count; n += 1) {
     const device = await openDevice(store)
     await device.clock.advance(n * 3_600_000)
     await device.sync()

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { changedFields } from '../../../kernel/sync/merge.ts'
 import { drawSeed, makeSeededRandom, type SeededRandom } from '../../helpers/drawn-runs.ts'
 import { type Device, openDevice } from '../../helpers/repo-device.ts'
 import { deleteFile } from '../../helpers/repo-texts.ts'
@@ -9,6 +10,7 @@ import {
   manyDevices,
   manySessions,
   PATH,
+  provenanceOf,
   race,
   read,
   uploadsOf
@@ -85,6 +87,26 @@ test('what a device edited while it was away for many sessions is merged, and no
     else await manyDevices(store)
     t.deepEqual(await ends(store, [a, b]), { on: 2, z: 2, x: 'A', y: 25 })
   }
+})
+
+test('a merge that has no room to list old edits gives the fields of these edits their values anew', async t => {
+  const store = makeSyncStore()
+  const [a, first] = (await devicesWith(store, { y: 0 })) as [Device, Device]
+  const before = store.files.get(PATH) ?? null
+  await edit(first, { old: 1 })
+  await first.sync()
+  await manyDevices(store, 'd', 12)
+  await a.sync()
+  // The server is put back, and others edit what it has then.
+  store.put({ [PATH]: before })
+  await manyDevices(store, 'e', 12)
+  await edit(a, { a: 1 })
+  await a.sync()
+  t.like(await ends(store, [a]), { a: 1, old: 1, d: 12, e: 12 })
+  const { lineage, stamps } = await provenanceOf(a)
+  const [newest] = lineage
+  const [tag = 0] = changedFields('{}', '{"old":1}')
+  t.deepEqual([stamps.get(tag)?.session, stamps.get(tag)?.count], newest)
 })
 
 test('a device that has lost its place takes a file of many sessions as it is', async t => {

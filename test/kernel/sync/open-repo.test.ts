@@ -5,7 +5,7 @@ import type { Disk } from '../../../kernel/io/disk.ts'
 import { openRepoStore } from '../../../kernel/repo/store/open-store.ts'
 import type { StoreContents } from '../../../kernel/repo/store/sealed-store.ts'
 import { exportDeployedRepo, restoreRepo } from '../../../kernel/sync/open-repo.ts'
-import { BULK } from '../../../kernel/sync/repo-record.ts'
+import { BULK, PREFIX } from '../../../kernel/sync/repo-record.ts'
 import { isTombstonePath } from '../../../kernel/sync/tombstones.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
@@ -158,7 +158,9 @@ test('a restored repo is what the backup has, keeps the texts of files that it r
       ['f/changed', 'b'],
       ['f/gone', 'c'],
       ['l/own', 'd'],
-      ['l/left', 'e']
+      ['l/left', 'e'],
+      // The sessions of this device: a restored one is another.
+      [PREFIX.sessions, 'aaaaaaaa:1001']
     ],
     ...[
       ['l/stays/1', 'f'],
@@ -171,7 +173,8 @@ test('a restored repo is what the backup has, keeps the texts of files that it r
       ['f/changed', 'B'],
       ['f/new', 'h'],
       ['l/own', 'D'],
-      ['l/stays/1', 'F']
+      ['l/stays/1', 'F'],
+      [PREFIX.sessions, 'bbbbbbbb:1001']
     ] as const),
     ['l/stays/2', 'i']
   ])

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { EditCount } from '../../../kernel/sync/lineage.ts'
+import { covers, EditCount } from '../../../kernel/sync/lineage.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import { isTombstonePath, Tombstones, tombstoneKey } from '../../../kernel/sync/tombstones.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
@@ -496,6 +496,16 @@ test('only some boxes of a reply full of false tombstones are opened', t => {
   const names = Array.from({ length: 10_000 }, (_, n) => `Deletions/${n}.json`)
   known.ingest({ sent: new Map(), changes: new Map(names.map(name => [name, '{}'])) })
   t.true(opened > 16 && opened <= 200, `${opened} opened`)
+})
+
+test('a deletion that knew the edits of more sessions than it has room for knows them all', t => {
+  const known = tombstones()
+  const sessions = Array.from({ length: 100 }, (_, n) => [`aaaaaaaa${1001 + 2 * n}`, 200 - n] as const)
+  const lineage = new Map(sessions)
+  known.ingest({ sent: new Map(), changes: known.seal([{ path: PATH, at: 1, lineage }], 1000) })
+  const [read] = known.of(PATH)
+  t.true(read !== undefined && read.size <= 64)
+  t.true(covers(read ?? new Map(), lineage))
 })
 
 test('merged tombstones are the newest thousand of the last 90 days, without those that another one covers', t => {
