@@ -254,7 +254,7 @@ const isGone = (n: number, players: readonly Player[], sent: ReadonlySet<number>
 /**
  * Plays a story of three devices, most of it in sessions of one edit, with values that come again, and returns what is wrong at the end.
  *
- * With copies, the profile of a device goes on on another one, too, and one is put back to what was saved of it.
+ * Now and then a device whose edits the server has is gone, and a new one comes. With copies, the profile of a device goes on on another one, too, and one is put back to what was saved of it.
  */
 const playStory = async (random: SeededRandom, hasCopies = false): Promise<string | undefined> => {
   const store = makeSyncStore()
@@ -310,9 +310,16 @@ const playStory = async (random: SeededRandom, hasCopies = false): Promise<strin
     Object.assign(player, { device: await opened(saved.files), known: saved.known, saved: undefined })
     for (const n of known) if (isGone(n, players, sent)) gone.add(n)
   }
+  const replaceOne = async (player: Player): Promise<void> => {
+    if ([...player.known].some(n => !sent.has(n))) return
+    await player.device.repo.close()
+    Object.assign(player, { device: await opened(new Map()), known: sent, saved: undefined })
+    await syncOne(player)
+  }
   let present = players[0] as Player
   for (let step = 0; step < 90; step += 1) {
     if (random.oneIn(16)) present = random.pick(players)
+    if (random.oneIn(25)) await replaceOne(present)
     if (hasCopies && random.oneIn(20)) await (random.oneIn(2) ? copyOne(present) : putBackOne(present))
     const others = players.filter(player => player !== present)
     const what = random.below(10)
