@@ -184,18 +184,24 @@ export const isDeleted = (
 
 /** Our version of a file, as an edit of now if a deletion says to know it that cannot: others believe the deletion. */
 const undoubted = (file: RepoFile, deletions: readonly Lineage[], boxes: FileBoxes): RepoFile => {
-  const { data, pending } = file
+  const { data, pending, past } = file
   const mine = visibleOf(file)
   const version = mine !== undefined && isDeleted(mine, deletions, boxes) ? boxes.open(mine) : undefined
   if (version === undefined) return file
+  const [oldest] = past?.boxes ?? []
+  const old = oldest === undefined ? undefined : boxes.open(oldest)
   const isKnown = deletions.some(lineage =>
-    covers(claimsOf(lineage, { mine: version.lineage, pending }, boxes), version.lineage)
+    covers(
+      claimsOf(lineage, { mine: version.lineage, pending, before: old?.lineage }, boxes),
+      version.lineage
+    )
   )
   if (isKnown) return file
-  const base = pending === undefined ? (data ?? null) : pending.base
-  const fields = changedFields((base !== mine && base && boxes.open(base)?.text) || '{}', version.text)
+  const begun = pending === undefined ? old : pending.base ? boxes.open(pending.base) : undefined
+  const fields = changedFields(begun?.text || '{}', version.text)
   const lineage = joinLineages(version.lineage, ...deletions)
   const box = sealAnew({ ...withStamps(version), lineage }, fields, boxes)
+  const base = pending === undefined ? (data ?? null) : pending.base
   return { ...file, pending: { box, base, sent: pending?.sent ?? [] } }
 }
 

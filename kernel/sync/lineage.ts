@@ -1,7 +1,5 @@
 import type { BoxMark } from '../crypto/box.ts'
-import type { Clock, Io } from '../io/io.ts'
-import { type Side, WHOLE_FILE } from './merge.ts'
-import { PREFIX } from './repo-record.ts'
+import type { Side } from './merge.ts'
 
 /**
  * Which edits went into a version of a file: for each session that edited it, the number of the last of its edits, the newest first.
@@ -109,28 +107,39 @@ export const hiddenEdits = (lineage: Lineage, sides: readonly Lineage[]): Lineag
   )
 }
 
-/** Our version of a file that meets another one. */
-export interface MetLineage {
+/** The version of a file whose edits another one may say too much of. */
+export interface DoubtedLineage {
   readonly mine: Lineage
   /** Of the version without the change that waits, if one does. */
-  readonly base: Lineage | undefined
-  /** The devices whose name a copy of this one has, too. */
+  readonly waiting: Lineage | undefined
+  /** Of the version before the edits that the other one may have been made without; undefined if it knows all. */
+  readonly before: Lineage | undefined
+  /** The devices whose name a copy has, too. */
   readonly copied: ReadonlySet<string>
+  /** Returns true for a session of the device that has made these edits, and not of a copy. */
+  isOwn(session: string): boolean
 }
 
 /**
- * A lineage without what it says too much of our edits: the floor of a device that has copies is as much that of a copy; and that edits
+ * A lineage without what it says too much of some edits: the floor of a device that has copies is that of one copy only; and that edits
  * of their time are known is not said of those that wait. The same lineage if it says nothing of that.
  */
-export const withoutClaims = (lineage: Lineage, { mine, base, copied }: MetLineage): Lineage => {
+export const withoutClaims = (
+  lineage: Lineage,
+  { mine, waiting, before, copied, isOwn }: DoubtedLineage
+): Lineage => {
   const lowered = new Map<string, number>()
   for (const device of new Set([...listedEdits(mine).keys()].map(deviceOf))) {
     const floor = floorOf(device)
     const isListed = lastOf(lineage, device) > 0
-    const isDoubted = isListed ? copied.has(device) : base !== undefined
+    const base = isListed ? (copied.has(device) ? before : undefined) : waiting
+    if (base === undefined) continue
     const claimed = lineage.get(isListed ? floor : OTHER_DEVICES) ?? 0
-    const last = base === undefined ? (mine.get(floor) ?? 0) : lastOf(base, device)
-    if (isDoubted && claimed > last && lastOf(mine, device) > last) lowered.set(floor, last)
+    const last = lastOf(base, device)
+    const isDoubted = [...mine].some(
+      ([session, count]) => deviceOf(session) === device && count > last && (!isListed || isOwn(session))
+    )
+    if (isDoubted && claimed > last) lowered.set(floor, last)
   }
   return lowered.size === 0 ? lineage : new Map([...lineage, ...lowered])
 }
@@ -148,7 +157,7 @@ const listedEdits = (lineage: Lineage): Lineage =>
   new Map([...lineage].filter(([session]) => !UNLISTED.includes(session)))
 
 /** The number of the last edit of a device in a version; 0 if it has none of it. */
-const lastOf = (lineage: Lineage, device: string): number => Math.max(0, ...ofDevice(lineage, device))
+export const lastOf = (lineage: Lineage, device: string): number => Math.max(0, ...ofDevice(lineage, device))
 
 /** Checks if two lineages say the same once they are in a box. */
 export const saySame = (left: Lineage, right: Lineage): boolean => {
@@ -168,10 +177,10 @@ const timesOf = (lineage: Lineage): Map<string, number> => {
 }
 
 /** The name of a session's device. */
-const deviceOf = (session: string): string => session.slice(0, 2 * DEVICE)
+export const deviceOf = (session: string): string => session.slice(0, 2 * DEVICE)
 
 /** The entry that stands for all edits of a session's device up to a number. */
-const floorOf = (session: string): string => deviceOf(session) + NO_OPENING
+export const floorOf = (session: string): string => deviceOf(session) + NO_OPENING
 
 /** The numbers in all entries of a session's device. */
 const ofDevice = (lineage: Lineage, session: string): number[] => {
@@ -372,117 +381,6 @@ export const stampFields = ({ lineage, stamps }: Provenance, fields: readonly nu
   return { lineage, stamps: changed }
 }
 
-/** A name of a device, and the sessions of it that have edited something, as the second parts of their names. */
-interface DeviceName {
-  readonly device: string
-  readonly openings: readonly string[]
-}
-
-/**
- * The edits of one opening of a repo.
- *
- * It knows the sessions that this device has had. One that is listed beside them is of a copy of the profile, and then the device takes a
- * new name: otherwise the floor of one copy would speak for the edits of the other.
- */
-export class EditCount {
-  readonly #random: Io['random']
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #copied = new Set<string>()
-  /** The present one first. */
-  #names: readonly DeviceName[]
-  #opening = ''
-  #count = 0
-
-  /** @param stored - {@link stored} of the opening before */
-  constructor(
-    { random, clock }: Pick<Io, 'random'> & { readonly clock: Pick<Clock, 'now'> },
-    stored?: string
-  ) {
-    this.#random = random
-    this.#clock = clock
-    this.#names = parseNames(stored)
-    if ((this.#names[0]?.openings.length ?? MAX_OPENINGS) >= MAX_OPENINGS) this.#renew()
-    else this.#open()
-  }
-
-  /** What the next opening must know; empty before anything was edited. */
-  get stored(): string {
-    if (this.#names.every(({ openings }) => openings.length === 0)) return ''
-    return this.#names.map(({ device, openings }) => `${device}:${openings.join('')}`).join(' ')
-  }
-
-  /** Adds {@link stored} to the writes of a store, unless it is there. */
-  keepIn(store: { get(key: string): string | undefined }, writes: Map<string, unknown>): void {
-    const { stored } = this
-    if (stored !== (store.get(PREFIX.sessions) ?? '')) writes.set(PREFIX.sessions, stored)
-  }
-
-  /** Begins anew, after a loss: the device may not know all that it has edited. */
-  forget(): void {
-    this.#names = []
-    this.#renew()
-  }
-
-  /** The names of this device that another one has, too, as a version shows that lists a session of none of ours. */
-  copiedIn(lineage: Lineage): ReadonlySet<string> {
-    for (const { device, openings } of this.#names) {
-      const isOurs = (session: string): boolean => openings.includes(session.slice(2 * DEVICE))
-      const isCopied = [...lineage].some(
-        ([session, count]) =>
-          count !== FOREIGN &&
-          deviceOf(session) === device &&
-          session !== floorOf(session) &&
-          !isOurs(session)
-      )
-      if (isCopied) this.#copied.add(device)
-    }
-    if (this.#copied.has(this.#names[0]?.device ?? '')) this.#renew()
-    return this.#copied
-  }
-
-  /** Returns the provenance of the next version of a file, given that of its present one and the fields that change. */
-  next(present: Provenance | undefined, fields: readonly number[]): Provenance {
-    const [{ device, openings } = { device: '', openings: [] }, ...others] = this.#names
-    const session = device + this.#opening
-    if (!openings.includes(this.#opening))
-      this.#names = [{ device, openings: [...openings, this.#opening] }, ...others]
-    // Higher than of every edit that it knows; of those that it does not know, the later one is higher by the clocks.
-    let known = this.#count
-    for (const [entry, count] of present?.lineage ?? [])
-      if (count !== FOREIGN && entry !== OTHER_CLIENTS) known = Math.max(known, count)
-    this.#count = Math.max(known + 1, Math.min(Math.floor(this.#clock.now() / 1000), MAX_TIME))
-    const own = new Map([[session, this.#count]])
-    if (present === undefined) return { lineage: own, stamps: new Map() }
-    // Without a stamp it would look like the first version of a file.
-    const changed = fields.length === 0 ? [WHOLE_FILE] : fields
-    const { lineage } = present
-    const rest = lastOf(lineage, session) === 0 ? (lineage.get(OTHER_DEVICES) ?? 0) : 0
-    const kept = [...lineage].filter(([other]) => other !== session)
-    const floor: [string, number][] = rest > 0 ? [[floorOf(session), rest]] : []
-    return stampFields({ lineage: new Map([...own, ...kept, ...floor]), stamps: present.stamps }, changed)
-  }
-
-  /** Takes a new name. */
-  #renew(): void {
-    const used = this.#names.filter(({ openings }) => openings.length > 0)
-    this.#names = [{ device: hexOf(this.#random(DEVICE)), openings: [] }, ...used.slice(0, MAX_NAMES - 1)]
-    this.#open()
-  }
-
-  #open(): void {
-    const opening = this.#random(SESSION - DEVICE)
-    // Odd, so that it is never that of a floor. One that was there before does no harm.
-    opening[opening.length - 1] = (opening.at(-1) ?? 0) | 1
-    this.#opening = hexOf(opening)
-  }
-}
-
-const parseNames = (stored: string | undefined): DeviceName[] =>
-  (stored ?? '').split(' ').flatMap(text => {
-    const [, device, openings = ''] = /^([0-9a-f]{8}):((?:[0-9a-f]{4})*)$/.exec(text) ?? []
-    return device === undefined ? [] : [{ device, openings: openings.match(/.{4}/g) ?? [] }]
-  })
-
 const isAfter = (left: EditId, right: EditId): boolean =>
   left.count === right.count ? left.session > right.session : left.count > right.count
 
@@ -503,14 +401,12 @@ const isForeignEdit = ({ count }: EditId): boolean => count === FOREIGN
 export const isOwnEdit = (edit: EditId | undefined): boolean => edit !== undefined && !isForeignEdit(edit)
 
 /** The count of what another client sealed: no session comes to so high a number. */
-const FOREIGN = 0xffff_ffff
-/** In seconds since 1970; a clock that says more is wrong. */
-const MAX_TIME = 0xf000_0000
+export const FOREIGN = 0xffff_ffff
 
 /** The first bytes of a mark, 56 bits, with which noise does not begin. */
 const MAGIC: Uint8Array = Uint8Array.of(0x68, 0x66, 0x6c, 0x69, 0x6e, 0x65, 0x01)
-const DEVICE = 4
-const SESSION = 6
+export const DEVICE = 4
+export const SESSION = 6
 /** After the entries, where versions of before have noise. */
 const WITH_FLOORS: Uint8Array = Uint8Array.of(0x68, 0x66, 0x6c, 0x32)
 /** Of so many edits of ours the oldest says what a full lineage of before has lost. */
@@ -518,9 +414,9 @@ const MIN_OWN = 8
 /** Of no session, in the entry of a floor. */
 const NO_OPENING = '0000'
 /** The entry for the edits, up to a time, of devices that are not listed. */
-const OTHER_DEVICES = 'ffffffff0000'
+export const OTHER_DEVICES = 'ffffffff0000'
 /** The entry for the edits of other clients, up to a time, that are not listed. */
-const OTHER_CLIENTS = 'fffffffe0000'
+export const OTHER_CLIENTS = 'fffffffe0000'
 const UNLISTED: readonly string[] = [OTHER_DEVICES, OTHER_CLIENTS]
 const ENTRY = SESSION + 4
 const STAMP = 8
@@ -529,10 +425,6 @@ const MAX_ENTRIES = 21
 /** So many edits of other clients are listed in any case. */
 const MAX_FOREIGN = 8
 const MAX_STAMPS = 26
-/** After so many sessions with edits a device takes a new name; what it keeps of them stays small. */
-const MAX_OPENINGS = 100
-/** So many names a device remembers. */
-const MAX_NAMES = 4
 
 const writeNumber = (bytes: Uint8Array, at: number, number: number): void => {
   for (let i = 0; i < 4; i += 1) bytes[at + i] = number >>> (24 - 8 * i)
@@ -544,5 +436,5 @@ const readNumber = (bytes: Uint8Array, at: number): number => {
   return number
 }
 
-const hexOf = (bytes: Uint8Array): string =>
+export const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')

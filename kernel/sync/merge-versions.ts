@@ -1,8 +1,8 @@
 import { compact } from '../base/compact.ts'
+import type { EditCount } from './edit-count.ts'
 import {
   areRelated,
   covers,
-  type EditCount,
   hasUnknownForeignEdit,
   hiddenEdits,
   isOwnEdit,
@@ -34,7 +34,7 @@ export interface FileBoxes {
   canOpen(box: BoxText): boolean
   seal(text: string, provenance: Provenance): BoxText
   /** The edits that are made here. */
-  readonly edits: Pick<EditCount, 'next' | 'copiedIn'>
+  readonly edits: Pick<EditCount, 'next' | 'copied' | 'isOwn' | 'findCopies'>
 }
 
 /**
@@ -85,17 +85,22 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
     pending: { box: versions.mine, base: versions.theirs, sent: [] }
   }
   if (received === undefined) return isWaiting ? keepMine : takeTheirs
+  const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const pending = isWaiting ? versions.begun : undefined
-  const theirs = { ...received, lineage: claimsOf(received.lineage, { mine: mine.lineage, pending }, boxes) }
+  const claims = claimsOf(received.lineage, { mine: mine.lineage, pending, before: known[0]?.lineage }, boxes)
+  const theirs = { ...received, lineage: claims }
   const isDoubted = theirs.lineage !== received.lineage
   const isLater = covers(theirs.lineage, mine.lineage)
   // A device that merged another client's version with ours may have taken all of that one.
   const hasForeign = hasUnknownForeignEdit(received.lineage, new Map())
   if (isLater && !hasForeign) return takeTheirs
-  const ourClaims = claimsOf(mine.lineage, { mine: received.lineage }, boxes)
+  const { copied } = boxes.edits
+  const ourClaims = withoutClaims(mine.lineage, {
+    ...{ mine: received.lineage, waiting: undefined, before: ofFloors(received.lineage, copied), copied },
+    isOwn: session => !boxes.edits.isOwn(session)
+  })
   if (!isLater && covers(ourClaims, theirs.lineage))
     return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
-  const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const lineage = joinLineages(mine.lineage, ...known.map(version => version.lineage))
   // Another client's version, or one made of it, may have known ours without saying so.
   const mayKnow = theirs.isForeign || hasUnknownForeignEdit(theirs.lineage, lineage)
@@ -115,7 +120,7 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   if (isLate && mine.isForeign) return takeTheirs
   // The version that both were made of is not kept any more: only stamped fields can be distinguished from old ones.
   const origin = found ?? { base: mine.text }
-  const ours = ofFloors(ourClaims, boxes.edits.copiedIn(received.lineage))
+  const ours = ofFloors(ourClaims, copied)
   const sides = { mine: { ...withStamps(mine), lineage: ours }, theirs: withStamps(theirs), winner }
   const isStamped = !theirs.isForeign && !mine.isForeign
   const text = mergeTexts({ ...sides, origin, isStamped })
@@ -153,15 +158,32 @@ export const sealAnew = (
   return boxes.seal(text, fields.length > 0 ? edit : { ...edit, stamps: provenance.stamps })
 }
 
-/** What a version says that it knows, without what it cannot know of ours. */
+/** Our version of a file, of which another one says what it knows. */
+export interface KnownVersion {
+  readonly mine: Lineage
+  /** The change in it that waits. */
+  readonly pending: PendingChange | undefined
+  /** Of the oldest version that a device may still build on, if it is kept. */
+  readonly before: Lineage | undefined
+}
+
+/** What a version says that it knows, without what it cannot know of ours. A copy of this device that shows in it is noted. */
 export const claimsOf = (
   lineage: Lineage,
-  { mine, pending }: { readonly mine: Lineage; readonly pending?: PendingChange | undefined },
+  { mine, pending, before }: KnownVersion,
   boxes: FileBoxes
 ): Lineage => {
-  const base = pending && (openedBase(pending, boxes)?.lineage ?? new Map<string, number>())
-  return withoutClaims(lineage, { mine, base, copied: boxes.edits.copiedIn(lineage) })
+  const { edits } = boxes
+  edits.findCopies(lineage, mine)
+  const waiting = pending && (openedBase(pending, boxes)?.lineage ?? NO_EDITS)
+  const isOwn = (session: string): boolean => edits.isOwn(session)
+  // What another device has sealed, others have read.
+  const [newest = ''] = mine.keys()
+  const since = waiting ?? (isOwn(newest) ? before : undefined)
+  return withoutClaims(lineage, { mine, waiting, before: since, copied: edits.copied, isOwn })
 }
+
+const NO_EDITS: Lineage = new Map()
 
 const openedBase = (begun: PendingChange | undefined, boxes: FileBoxes): FileVersion | undefined =>
   begun?.base ? boxes.open(begun.base) : undefined

@@ -5,6 +5,7 @@ import type { Disk } from '../io/disk.ts'
 import { type BulkChange, textIn } from '../repo/store/bulk.ts'
 import { openRepoStore } from '../repo/store/open-store.ts'
 import type { SealedStore, StoreContents } from '../repo/store/sealed-store.ts'
+import { retiredNames } from './edit-count.ts'
 import { canKeep, isKept, type OldFile, planKept } from './kept-files.ts'
 import { Repo, type RepoOptions } from './repo.ts'
 import { RepoFiles } from './repo-files.ts'
@@ -32,7 +33,9 @@ export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
   let repo: Repo | undefined
   const store = await openRepoStore({
     ...{ io, disk, folder, key: dataKey, report, bulk: BULK, paths: listed },
-    damaged: get => repo?.damageNotes() ?? damageNotes(get(PREFIX.status), io.clock.now())
+    damaged: get =>
+      repo?.damageNotes() ??
+      damageNotes(get(PREFIX.status), io.clock.now(), retiredNames(get(PREFIX.sessions)))
   })
   try {
     const paths = deployedPrefix === '' ? listed : await disk.list(deployedPrefix + folder)
@@ -85,7 +88,8 @@ export const restoreRepo = async (
       })
     planKept(store, { reason: 'replaced', files: replaced, now: io.clock.now() }, writes)
     // A device of its own: it does not know what was edited since the backup.
-    writes.set(PREFIX.sessions, null)
+    const sessions = writes.get(PREFIX.sessions)
+    writes.set(PREFIX.sessions, retiredNames(typeof sessions === 'string' ? sessions : '') || null)
     await store.write(writes)
   } finally {
     await store.close()

@@ -12,13 +12,8 @@ import {
 } from '../crypto/box.ts'
 import type { Clock, Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
-import {
-  decodeProvenance,
-  EditCount,
-  encodeProvenance,
-  foreignProvenance,
-  type Provenance
-} from './lineage.ts'
+import { EditCount } from './edit-count.ts'
+import { decodeProvenance, encodeProvenance, foreignProvenance, type Provenance } from './lineage.ts'
 import type { FileBoxes, FileVersion } from './merge-versions.ts'
 import { type BoxText, parseBox } from './repo-record.ts'
 

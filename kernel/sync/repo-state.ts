@@ -94,13 +94,19 @@ export const isHash = (value: unknown): value is string =>
 
 /**
  * Returns the entries that record a loss on this device: the next sync fetches everything, the damage gets a mark, and what is edited
- * from the next opening on is of a device of another name, as this one may not know all that it has edited.
+ * then is of a device of another name, as this one may not know all that it has edited.
+ *
+ * @param sessions - {@link EditCount.stored}, without the name of before
  */
-export const damageNotes = (status: string | undefined, now: number): Map<string, string | null> => {
+export const damageNotes = (
+  status: string | undefined,
+  now: number,
+  sessions: string
+): Map<string, string | null> => {
   const { lastSync, isDamaged } = parseStatus(status)
   const notes = new Map<string, string | null>([
     [PREFIX.status, JSON.stringify({ lastSync, isDamaged: true })],
-    [PREFIX.sessions, null]
+    [PREFIX.sessions, sessions || null]
   ])
   return isDamaged === true ? notes : notes.set(PREFIX.damage, String(now))
 }

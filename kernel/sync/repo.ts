@@ -441,7 +441,7 @@ export class Repo {
   damageNotes(): StoreChanges {
     this.#show({ lastHash: undefined })
     this.#boxes.edits.forget()
-    return damageNotes(this.#store.get(PREFIX.status), this.#io.clock.now())
+    return damageNotes(this.#store.get(PREFIX.status), this.#io.clock.now(), this.#boxes.edits.stored)
   }
 
   /** Another text after each damage to what this device keeps, {@link local} included. */

@@ -1,12 +1,7 @@
 import test from 'ava'
 import { applyToFile, knownEdits } from '../../../kernel/sync/apply-reply.ts'
-import {
-  EditCount,
-  type EditId,
-  joinLineages,
-  type Lineage,
-  type Provenance
-} from '../../../kernel/sync/lineage.ts'
+import { EditCount } from '../../../kernel/sync/edit-count.ts'
+import { type EditId, joinLineages, type Lineage, type Provenance } from '../../../kernel/sync/lineage.ts'
 import { changedFields } from '../../../kernel/sync/merge.ts'
 import type { FileBoxes } from '../../../kernel/sync/merge-versions.ts'
 import type { PendingChange, RepoFile } from '../../../kernel/sync/repo-record.ts'

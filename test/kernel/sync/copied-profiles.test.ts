@@ -9,7 +9,8 @@ import {
   manySessions,
   PATH,
   provenanceOf,
-  race
+  race,
+  uploadsOf
 } from '../../helpers/session-stories.ts'
 import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
 
@@ -156,6 +157,69 @@ test('a field that a copy removed before it edited many others stays away', asyn
   const file = await ends(store, [copy, last])
   t.like(file, { y: 25, q: 1, f0: 0, f29: 29 })
   t.false('w' in file)
+})
+
+test('a copy shows also where others have edited so much that no session of it is listed', async t => {
+  for (const isDeleted of [false, true]) {
+    const store = makeSyncStore()
+    const [first] = (await devicesWith(store, { x: 0, w: 0 }, 1)) as [Device]
+    const copy = await openDevice(store, { files: new Map(first.files) })
+    await edit(copy, { copy: 1 })
+    const a = await first.reopen()
+    await edit(a, { x: 1 })
+    await edit(a, { x: 2 })
+    await a.sync()
+    let last = a
+    for (let n = 0; n < 11; n += 1) {
+      last = await openDevice(store)
+      for (let session = 0; session < 2; session += 1) {
+        await last.sync()
+        await edit(last, { y: 2 * n + session })
+        await last.sync()
+        last = await last.reopen()
+      }
+    }
+    if (isDeleted) await deleteFile(last.repo, PATH)
+    await last.sync()
+    t.like(await ends(store, [copy, last]), isDeleted ? { copy: 1 } : { x: 2, y: 21, copy: 1 })
+  }
+})
+
+test('a copy that only reads, and a profile that is put back, take what others edit, replace and delete', async t => {
+  for (const what of ['edited', 'deleted', 'made again'] as const) {
+    const store = makeSyncStore()
+    const [first, b] = (await devicesWith(store, { x: 'old' })) as [Device, Device]
+    const files = new Map(first.files)
+    const a = await first.reopen()
+    await edit(a, { x: 'older' })
+    for (const device of [a, b]) await device.sync()
+    const copy = await openDevice(store, { files })
+    await copy.clock.advance(300_000)
+    await copy.sync()
+    await edit(b, { x: 'new' })
+    await edit(b, Object.fromEntries(Array.from({ length: 27 }, (_, n) => [`f${n}`, n])))
+    const last = await manySessions(b)
+    if (what !== 'edited') await deleteFile(last.repo, PATH)
+    await last.sync()
+    if (what === 'made again') await edit(last, { x: 'made again' })
+    const uploads = uploadsOf(store)
+    await copy.sync()
+    t.is(uploadsOf(store), uploads)
+    const file = await ends(store, [copy, last])
+    if (what === 'deleted') t.deepEqual(file, {})
+    else t.is(file.x, what === 'edited' ? 'new' : what)
+  }
+})
+
+test('a copy that has found its disk damaged keeps what it has edited', async t => {
+  for (const isReopened of [false, true]) {
+    const store = makeSyncStore()
+    const [a, copy] = await copiedDevice(store)
+    await edit(copy, { copy: 1 })
+    await copy.repo.forgetServer()
+    const last = await manySessions(a)
+    t.like(await ends(store, [isReopened ? await copy.reopen() : copy, last]), { copy: 1, y: 25 })
+  }
 })
 
 test('a device takes a new name after a loss, and keeps it', async t => {

@@ -2,11 +2,11 @@ import test from 'ava'
 import fc from 'fast-check'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { openText } from '../../../kernel/crypto/box.ts'
+import { EditCount } from '../../../kernel/sync/edit-count.ts'
 import {
   areRelated,
   covers,
   decodeProvenance,
-  EditCount,
   type EditId,
   encodeProvenance,
   foreignProvenance,
@@ -130,17 +130,32 @@ test('of two versions the one that lists the device of an edit does not lose it 
 test('nothing but a listed session stands for an edit that waits, or that a copy may have made', t => {
   const [mine, base] = [sessionsOf(1, 4, 5), sessionsOf(1, 4, 4)]
   const claiming = new Map([...sessionsOf(2, 20, 20), [OTHER_DEVICES, 9] as const])
-  const none: ReadonlySet<string> = new Set()
-  const doubted = withoutClaims(claiming, { mine, base, copied: none })
+  const copied = new Set([floor(1).slice(0, 8)])
+  const known = { mine, waiting: undefined, before: undefined, copied: new Set<string>(), isOwn: () => true }
+  const waiting = { ...known, waiting: base }
+  const doubted = withoutClaims(claiming, waiting)
   t.false(covers(doubted, mine))
   t.true(covers(doubted, base))
-  t.is(withoutClaims(claiming, { mine: base, base, copied: none }), claiming)
-  t.is(withoutClaims(claiming, { mine, base: undefined, copied: none }), claiming)
+  t.is(withoutClaims(claiming, { ...waiting, mine: base }), claiming)
+  t.is(
+    withoutClaims(claiming, { ...known, before: base, copied }),
+    claiming,
+    'by its time, what was sent is known'
+  )
   const foreign = new Map([...base, [OTHER_CLIENTS, 3] as const])
-  t.is(withoutClaims(claiming, { mine: foreign, base, copied: none }), claiming, 'no device has that name')
+  t.is(withoutClaims(claiming, { ...waiting, mine: foreign }), claiming, 'no device has that name')
   const listing = new Map([...sessionsOf(1, 9, 9), [floor(1), 8] as const])
-  t.is(withoutClaims(listing, { mine, base, copied: none }), listing)
-  t.false(covers(withoutClaims(listing, { mine, base, copied: new Set([floor(1).slice(0, 8)]) }), mine))
+  t.is(withoutClaims(listing, waiting), listing)
+  const sent = { ...known, before: base, copied }
+  t.false(covers(withoutClaims(listing, sent), mine))
+  t.true(covers(withoutClaims(listing, sent), base))
+  t.is(
+    withoutClaims(listing, { ...sent, before: undefined }),
+    listing,
+    'nothing was edited since it was read'
+  )
+  t.is(withoutClaims(listing, { ...sent, mine: base }), listing)
+  t.is(withoutClaims(listing, { ...sent, isOwn: () => false }), listing, 'the other one made it')
 })
 
 test('a stamp of a session that is no entry any more is that of the floor, and none if it is later or long before it', t => {
@@ -195,10 +210,12 @@ test('an opening lists its sessions for the next one, and takes a new name when 
   t.true(first.stored.startsWith(session.slice(0, 8)))
   const both = again.next(first.next(undefined, []), [1]).lineage
   t.is(new Set([...both.keys()].map(name => name.slice(0, 8))).size, 1)
-  t.is(again.copiedIn(both).size, 0)
+  again.findCopies(both, both)
+  t.is(again.copied.size, 0)
   // The copy was made before the second session, which it does not know.
   const copy = new EditCount(io, first.stored)
-  t.deepEqual([...copy.copiedIn(both)], [session.slice(0, 8)])
+  copy.findCopies(both, first.next(undefined, []).lineage)
+  t.deepEqual([...copy.copied], [session.slice(0, 8)])
   const [[renamed = ''] = []] = copy.next({ lineage: both, stamps: new Map() }, [1]).lineage
   t.not(renamed.slice(0, 8), session.slice(0, 8))
   t.is(copy.stored.split(' ').length, 2)
@@ -211,7 +228,7 @@ test('an opening lists its sessions for the next one, and takes a new name when 
   t.is(lengths.length, 2)
   t.is(lengths[1], 9 + 400)
   last.forget()
-  t.is(last.stored, '')
+  t.true(last.stored.split(' ').every((name, n) => name.includes(n === 0 ? ':' : '!:')))
   for (const damaged of ['', 'x', '0123', '01234567:', '01234567:123', `${first.stored}0`])
     t.is(new EditCount(io, damaged).stored, '')
 })

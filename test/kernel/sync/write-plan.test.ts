@@ -1,6 +1,7 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { EditCount, type Provenance, stampFields } from '../../../kernel/sync/lineage.ts'
+import { EditCount } from '../../../kernel/sync/edit-count.ts'
+import { type Provenance, stampFields } from '../../../kernel/sync/lineage.ts'
 import { changedFields } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import type { NamedFile } from '../../../kernel/sync/repo-files.ts'
