@@ -188,8 +188,8 @@ const undoubted = (file: RepoFile, deletions: readonly Lineage[], boxes: FileBox
   const mine = visibleOf(file)
   const version = mine !== undefined && isDeleted(mine, deletions, boxes) ? boxes.open(mine) : undefined
   if (version === undefined) return file
-  const [oldest] = past?.boxes ?? []
-  const old = oldest === undefined ? undefined : boxes.open(oldest)
+  const newest = past?.boxes.at(-1)
+  const old = newest === undefined ? undefined : boxes.open(newest)
   const isKnown = deletions.some(lineage =>
     covers(
       claimsOf(lineage, { mine: version.lineage, pending, before: old?.lineage }, boxes),

@@ -87,7 +87,11 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   if (received === undefined) return isWaiting ? keepMine : takeTheirs
   const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const pending = isWaiting ? versions.begun : undefined
-  const claims = claimsOf(received.lineage, { mine: mine.lineage, pending, before: known[0]?.lineage }, boxes)
+  const claims = claimsOf(
+    received.lineage,
+    { mine: mine.lineage, pending, before: known.at(-1)?.lineage },
+    boxes
+  )
   const theirs = { ...received, lineage: claims }
   const isDoubted = theirs.lineage !== received.lineage
   const isLater = covers(theirs.lineage, mine.lineage)
@@ -163,7 +167,7 @@ export interface KnownVersion {
   readonly mine: Lineage
   /** The change in it that waits. */
   readonly pending: PendingChange | undefined
-  /** Of the oldest version that a device may still build on, if it is kept. */
+  /** Of the version before what was sent last, if it is kept: each sync reads first, so that what was sent before is there. */
   readonly before: Lineage | undefined
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bodiesIn, damageValue } from '../../helpers/damaged-log.ts'
 import { type Device, openDevice } from '../../helpers/repo-device.ts'
-import { deleteFile } from '../../helpers/repo-texts.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import {
   devicesWith,
   edit,
@@ -211,6 +211,54 @@ test('a copy that only reads, and a profile that is put back, take what others e
   }
 })
 
+test('what a copy sent stays where the file was deleted without it, and made again, and nothing else comes back', async t => {
+  const store = makeSyncStore()
+  const [a, copy] = await copiedDevice(store)
+  await edit(copy, { copy: 1 })
+  await edit(a, { x: 1 })
+  await race(store, a, () => copy.sync())
+  const last = await manySessions(a)
+  await deleteFile(last.repo, PATH)
+  await last.sync()
+  await edit(last, { y: 'again' })
+  await last.sync()
+  t.deepEqual(await ends(store, [copy, last]), { copy: 1, y: 'again' })
+})
+
+test('two copies that each make a file keep what both have put into it', async t => {
+  const store = makeSyncStore()
+  const first = await openDevice(store)
+  await setText(first.repo, 'other.json', '{}')
+  await first.sync()
+  const copy = await openDevice(store, { files: new Map(first.files) })
+  await edit(copy, { copy: 1 })
+  const last = await manySessions(await first.reopen())
+  t.deepEqual(await ends(store, [copy, last]), { copy: 1, y: 25 })
+})
+
+test('a profile that was put back while an edit of it was new takes what another device has replaced since', async t => {
+  const store = makeSyncStore()
+  let [a, b] = (await devicesWith(store, { y: 0 })) as [Device, Device]
+  const restored: Map<string, string>[] = []
+  for (let n = 1; n <= 4; n += 1) {
+    a = await a.reopen()
+    await edit(a, n === 3 ? { x: 'old' } : { y: n })
+    await a.sync()
+    if (n === 2) restored.push(new Map(a.files))
+  }
+  const back = await openDevice(store, { files: restored[0] ?? new Map() })
+  for (const device of [back, b]) await device.sync()
+  b = await b.reopen()
+  await edit(b, { x: 'new' })
+  await b.sync()
+  await edit(b, Object.fromEntries(Array.from({ length: 27 }, (_, n) => [`f${n}`, n])))
+  const last = await manySessions(b)
+  const uploads = uploadsOf(store)
+  await back.sync()
+  t.is(uploadsOf(store), uploads)
+  t.is((await ends(store, [back, last])).x, 'new')
+})
+
 test('a copy that has found its disk damaged keeps what it has edited', async t => {
   for (const isReopened of [false, true]) {
     const store = makeSyncStore()
@@ -251,6 +299,23 @@ test('a device that has found its disk damaged has a new name in its next sessio
   await found.repo.getTexts(paths)
   t.not(found.reports.length, 0)
   const last = await found.reopen()
+  await last.sync()
+  await edit(last, { x: 1 })
+  t.not(await lastName(last), name)
+})
+
+test('a device that opens with a part of its log lost has a new name', async t => {
+  const store = makeSyncStore()
+  const [a] = (await devicesWith(store, { x: 0 }, 1)) as [Device]
+  const name = await lastName(a)
+  const before = new Set(a.files.keys())
+  await setText(a.repo, 'other.json', '{}')
+  await a.sync()
+  await a.repo.close()
+  const [lost = ''] = [...a.files.keys()].filter(path => path.includes('/log/') && !before.has(path)).sort()
+  a.files.set(lost, 'rubbish')
+  const last = await openDevice(store, { files: a.files })
+  t.not(last.reports.length, 0)
   await last.sync()
   await edit(last, { x: 1 })
   t.not(await lastName(last), name)

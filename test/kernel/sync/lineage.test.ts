@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { openText } from '../../../kernel/crypto/box.ts'
-import { EditCount } from '../../../kernel/sync/edit-count.ts'
+import { EditCount, retiredNames } from '../../../kernel/sync/edit-count.ts'
 import {
   areRelated,
   covers,
@@ -219,6 +219,15 @@ test('an opening lists its sessions for the next one, and takes a new name when 
   const [[renamed = ''] = []] = copy.next({ lineage: both, stamps: new Map() }, [1]).lineage
   t.not(renamed.slice(0, 8), session.slice(0, 8))
   t.is(copy.stored.split(' ').length, 2)
+  // A floor shows a copy if it is above what this device has edited in the file, if that is known.
+  const floors = new Map([[`${session.slice(0, 8)}0000`, 0xefff_ffff]])
+  const reading = new EditCount(io, first.stored)
+  reading.findCopies(floors, new Map([[floor(7), 1]]))
+  t.is(reading.copied.size, 0)
+  reading.findCopies(floors, new Map([[session, 1]]))
+  t.is(reading.copied.size, 1)
+  const [[elsewhere = ''] = []] = new EditCount(io, retiredNames(first.stored)).next(undefined, []).lineage
+  t.not(elsewhere.slice(0, 8), session.slice(0, 8))
   let last = first
   for (let opening = 2; opening <= 110; opening += 1) {
     last = new EditCount(io, last.stored)
