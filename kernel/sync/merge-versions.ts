@@ -181,10 +181,7 @@ export const claimsOf = (
   edits.findCopies(lineage, mine)
   const waiting = pending && (openedBase(pending, boxes)?.lineage ?? NO_EDITS)
   const isOwn = (session: string): boolean => edits.isOwn(session)
-  // What another device has sealed, others have read.
-  const [newest = ''] = mine.keys()
-  const since = waiting ?? (isOwn(newest) ? before : undefined)
-  return withoutClaims(lineage, { mine, waiting, before: since, copied: edits.copied, isOwn })
+  return withoutClaims(lineage, { mine, waiting, before: waiting ?? before, copied: edits.copied, isOwn })
 }
 
 const NO_EDITS: Lineage = new Map()
