@@ -188,17 +188,13 @@ const undoubted = (file: RepoFile, deletions: readonly Lineage[], boxes: FileBox
   const mine = visibleOf(file)
   const version = mine !== undefined && isDeleted(mine, deletions, boxes) ? boxes.open(mine) : undefined
   if (version === undefined) return file
-  const newest = past?.boxes.at(-1)
-  const old = newest === undefined ? undefined : boxes.open(newest)
+  const before = past?.boxes.at(-1)
   const isKnown = deletions.some(lineage =>
-    covers(
-      claimsOf(lineage, { mine: version.lineage, pending, before: old?.lineage }, boxes),
-      version.lineage
-    )
+    covers(claimsOf(lineage, { mine: version.lineage, pending, before }, boxes), version.lineage)
   )
   if (isKnown) return file
-  const begun = pending === undefined ? old : pending.base ? boxes.open(pending.base) : undefined
-  const fields = changedFields(begun?.text || '{}', version.text)
+  const begun = pending === undefined ? before : pending.base
+  const fields = changedFields((begun && boxes.open(begun)?.text) || '{}', version.text)
   const lineage = joinLineages(version.lineage, ...deletions)
   const box = sealAnew({ ...withStamps(version), lineage }, fields, boxes)
   const base = pending === undefined ? (data ?? null) : pending.base

@@ -137,7 +137,8 @@ export const withoutClaims = (
     const claimed = lineage.get(isListed ? floor : OTHER_DEVICES) ?? 0
     const last = lastOf(base, device)
     const isDoubted = [...mine].some(
-      ([session, count]) => deviceOf(session) === device && count > last && (!isListed || isOwn(session))
+      ([session, count]) =>
+        count !== FOREIGN && count > last && deviceOf(session) === device && (!isListed || isOwn(session))
     )
     if (isDoubted && claimed > last) lowered.set(floor, last)
   }

@@ -85,13 +85,9 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
     pending: { box: versions.mine, base: versions.theirs, sent: [] }
   }
   if (received === undefined) return isWaiting ? keepMine : takeTheirs
-  const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const pending = isWaiting ? versions.begun : undefined
-  const claims = claimsOf(
-    received.lineage,
-    { mine: mine.lineage, pending, before: known.at(-1)?.lineage },
-    boxes
-  )
+  const before = versions.known.at(-1)
+  const claims = claimsOf(received.lineage, { mine: mine.lineage, pending, before }, boxes)
   const theirs = { ...received, lineage: claims }
   const isDoubted = theirs.lineage !== received.lineage
   const isLater = covers(theirs.lineage, mine.lineage)
@@ -105,6 +101,7 @@ export const mergeVersions = (versions: TwoVersions, boxes: FileBoxes): AppliedF
   })
   if (!isLater && covers(ourClaims, theirs.lineage))
     return { ...keepMine, conflict: isWaiting ? undefined : 'older' }
+  const known = versions.known.map(box => boxes.open(box)).filter(version => version !== undefined)
   const lineage = joinLineages(mine.lineage, ...known.map(version => version.lineage))
   // Another client's version, or one made of it, may have known ours without saying so.
   const mayKnow = theirs.isForeign || hasUnknownForeignEdit(theirs.lineage, lineage)
@@ -167,8 +164,8 @@ export interface KnownVersion {
   readonly mine: Lineage
   /** The change in it that waits. */
   readonly pending: PendingChange | undefined
-  /** Of the version before what was sent last, if it is kept: each sync reads first, so that what was sent before is there. */
-  readonly before: Lineage | undefined
+  /** The version before what was sent last, if it is kept: each sync reads first, so that what was sent before is there. */
+  readonly before: BoxText | undefined
 }
 
 /** What a version says that it knows, without what it cannot know of ours. A copy of this device that shows in it is noted. */
@@ -180,8 +177,10 @@ export const claimsOf = (
   const { edits } = boxes
   edits.findCopies(lineage, mine)
   const waiting = pending && (openedBase(pending, boxes)?.lineage ?? NO_EDITS)
+  const { copied } = edits
+  const sent = copied.size === 0 || before === undefined ? undefined : boxes.open(before)?.lineage
   const isOwn = (session: string): boolean => edits.isOwn(session)
-  return withoutClaims(lineage, { mine, waiting, before: waiting ?? before, copied: edits.copied, isOwn })
+  return withoutClaims(lineage, { mine, waiting, before: waiting ?? sent, copied, isOwn })
 }
 
 const NO_EDITS: Lineage = new Map()

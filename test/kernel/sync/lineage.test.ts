@@ -144,6 +144,8 @@ test('nothing but a listed session stands for an edit that waits, or that a copy
   )
   const foreign = new Map([...base, [OTHER_CLIENTS, 3] as const])
   t.is(withoutClaims(claiming, { ...waiting, mine: foreign }), claiming, 'no device has that name')
+  const mixed = new Map([...foreignProvenance('12'.repeat(16)).lineage, ...base])
+  t.is(withoutClaims(claiming, { ...waiting, mine: mixed }), claiming, 'nor has another client')
   const listing = new Map([...sessionsOf(1, 9, 9), [floor(1), 8] as const])
   t.is(withoutClaims(listing, waiting), listing)
   const sent = { ...known, before: base, copied }
