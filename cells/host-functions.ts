@@ -202,6 +202,7 @@ const fetchOptions = (options: Reply, signal: AbortSignalLike): FetchOptions => 
   // Bytes are written with two letters each.
   const limit = isBytes ? MAX_REPLY / 2 : MAX_REPLY
   const most = options.field('maxReplyBytes')
+  const { value: isRepeatable } = options.field('isRepeatable')
   const headers: Record<string, string> = {}
   if (options.field('headers').isThere)
     for (const [name, value] of options.field('headers').entries(50)) {
@@ -215,7 +216,8 @@ const fetchOptions = (options: Reply, signal: AbortSignalLike): FetchOptions => 
       method: method.isThere ? textOf(method, 20) : undefined,
       body: body.isThere ? textOf(body, 1_000_000) : undefined,
       bodyBytes: bytes.isThere ? bytesOf(bytes, 1_000_000) : undefined,
-      replyAs: isBytes ? ('bytes' as const) : undefined
+      replyAs: isBytes ? ('bytes' as const) : undefined,
+      isRepeatable: typeof isRepeatable === 'boolean' ? isRepeatable : undefined
     }),
     headers,
     maxReplyBytes: most.isThere ? Math.min(numberOf(most), limit) : limit,

@@ -279,6 +279,26 @@ test('a contained plugin sends and receives bytes', async t => {
   t.deepEqual(await pricesOf(stage, taps), ['255,127,0'])
 })
 
+test('a contained plugin says whether a request may be sent again', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const call = `for (const options of [{}, { isRepeatable: true }, { isRepeatable: false }, { isRepeatable: 'x' }])
+      await io.fetch('https://a.example/', options)
+    offer(wanted[0], '1')`
+  const said: unknown[] = []
+  const taps = applied(stage, await stage.load(rateCode(call), { hosts: ['a.example'] }), {
+    io: {
+      ...makeNodeIo(),
+      fetch: async (_, { isRepeatable } = {}) => {
+        said.push(isRepeatable)
+        return { status: 200, headers: {}, text: '' }
+      }
+    }
+  })
+  t.deepEqual(await pricesOf(stage, taps), ['1'])
+  t.deepEqual(said, [undefined, true, false, undefined])
+})
+
 test('a process of cells that cannot be started leaves no folder and no open file', t => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-unstarted-'))
   const { execPath } = process
